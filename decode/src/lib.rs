@@ -78,7 +78,7 @@ fn invalid(problem: &str) -> Failure {
 /// # Safety
 /// `decoder` must be null or come from [`vkabort_decoder_create`] and not be freed.
 unsafe fn decoder_of<'a>(decoder: *const VkabortDecoder) -> Result<&'a Decoder, Failure> {
-    // SAFETY: null, or from `vkabort_decoder_create` and not freed, so it points to a decoder. The interface only shares it.
+    // SAFETY: null, or a live decoder from `Box::into_raw` (the caller's contract).
     let decoder = unsafe { decoder.as_ref() };
     decoder
         .map(|decoder| &decoder.0)
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn vkabort_decoder_add_shader(
     name: *const c_char,
 ) -> VkabortResult {
     guarded(|| {
-        // SAFETY: the decoder is live, `words` has `word_count` elements, and `name` is null or null-terminated.
+        // SAFETY: the decoder is live, `words` has `word_count` elements, and `name` ends with a zero (the caller's contract).
         let (decoder, words, name) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn vkabort_decoder_add_site_tables(
     name: *const c_char,
 ) -> VkabortResult {
     guarded(|| {
-        // SAFETY: the decoder is live, `json` has `size` bytes, and `name` is null or null-terminated.
+        // SAFETY: the decoder is live, `json` has `size` bytes, and `name` ends with a zero (the caller's contract).
         let (decoder, json, name) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
         if report.is_null() {
             return Err(invalid("the pointer to the report is null"));
         }
-        // SAFETY: not null, so the program gave a variable for the report.
+        // SAFETY: `report` is not null, so it may be written (the caller's contract).
         unsafe { report.write(ptr::null_mut()) };
         let format = match format {
             VKABORT_FORMAT_TEXT => Format::Text,
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
             VKABORT_FORMAT_JSON_LINES => Format::JsonLines,
             _ => return Err(invalid(&format!("{format} is not a format"))),
         };
-        // SAFETY: the decoder is live, and `messages` has `size` bytes.
+        // SAFETY: the decoder is live, and `messages` has `size` bytes (the caller's contract).
         let (decoder, messages) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
         let decoded = decoder.decode(messages, format);
         let decoded = decoded.map_err(|error| (VkabortResult::InvalidMessages, error))?;
         let text = CString::new(decoded.report).map_err(|error| (VkabortResult::Internal, error.to_string()))?;
-        // SAFETY: the variable for the report, which is not null.
+        // SAFETY: `report` is not null, so it may be written (the caller's contract).
         unsafe { report.write(text.into_raw()) };
         Ok(match decoded.is_cut {
             true => VkabortResult::Incomplete,

@@ -6,7 +6,7 @@
 //! ```text
 //! loader -> intercept/proc_addr     returns the layer's function on a device that uses the extensions, else the next layer's
 //!        -> intercept/<object>      one file per Vulkan object
-//!        -> loader/registry         finds the state of the handle, without a lock
+//!        -> device/registry         finds the state of the handle, without a lock
 //!        -> loader/dispatch         calls the next layer
 //!        -> device_loss/observe     checks whether a shader has aborted
 //!        <- result                  VK_ERROR_DEVICE_LOST once all queues are idle
@@ -15,6 +15,21 @@
 //! The path of an abort: a shader writes a record into the `arena`; `device_loss` drains the queues and takes a snapshot;
 //! `report` builds the report and delivers it to the log, the messengers and the dump; `intercept/device_fault` answers the
 //! fault queries.
+//!
+//! A module imports only from its own line and the lines below it; a test of `xtask` checks it:
+//!
+//! ```text
+//! intercept
+//! device_loss
+//! report
+//! device
+//! arena
+//! log
+//! settings
+//! loader
+//! environment, private_file, locks
+//! os, sync
+//! ```
 //!
 //! The library starts no threads, leaves nothing behind when it is unloaded, and exports one symbol.
 // The library's name follows the convention of Vulkan layers.
@@ -27,6 +42,7 @@ mod environment;
 mod intercept;
 mod loader;
 mod locks;
+mod log;
 mod os;
 mod private_file;
 mod report;

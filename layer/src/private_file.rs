@@ -1,7 +1,7 @@
 //! Files and folders that only their user can read. A symbolic link in place of a file is not followed: it may lead to a file
 //! that the user did not mean.
 
-pub use crate::os::Access;
+pub use crate::os::{Access, create_private_folder as create_folder};
 
 use crate::os;
 use std::fs::{File, Metadata};
@@ -30,7 +30,7 @@ pub fn open_own(path: &Path, access: Access) -> Result<File> {
     Ok(file)
 }
 
-/// Creates a folder and its parents, those that do not exist yet.
+/// Creates a folder, and those of its parents that do not exist yet.
 ///
 /// # Errors
 /// As [`std::fs::create_dir_all`].
@@ -47,14 +47,6 @@ pub fn create_folders(path: &Path) -> Result<()> {
         Err(_) if path.is_dir() => Ok(()),
         result => result,
     }
-}
-
-/// Creates a folder that does not exist yet.
-///
-/// # Errors
-/// As [`std::fs::create_dir`].
-pub fn create_folder(path: &Path) -> Result<()> {
-    os::create_private_folder(path)
 }
 
 /// Checks that a folder belongs to this user, and that no other can write to it.

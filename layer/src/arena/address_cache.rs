@@ -8,14 +8,16 @@
 //! A writer locks it exclusively. So of two first runs the second finds the addresses of the first, and an address that is
 //! refused while no other process has the lock is one that the driver no longer provides.
 
-use super::address_slot::AddressSlot;
 use super::capture_address::{CaptureAddresses, MAGIC, format, parse};
 use crate::environment;
+use crate::locks::lock;
 use crate::os;
 use crate::private_file::{self, Access};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long to wait for another process that writes its first address.
@@ -220,6 +222,45 @@ fn read(file: &mut File) -> Option<Vec<u8>> {
     file.rewind().ok()?;
     file.take(MAX_BYTES).read_to_end(&mut content).ok()?;
     Some(content)
+}
+
+/// Numbers per stem: arenas with saved addresses that may exist at the same time.
+const SLOTS: u32 = 64;
+
+/// The stems and numbers in use.
+static TAKEN: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
+
+/// A file stem and a number that no other live arena of this process has. Released when dropped.
+struct AddressSlot((String, u32));
+
+impl AddressSlot {
+    /// Takes the lowest free number of a stem from `first` on.
+    fn take(stem: &str, first: u32) -> Option<Self> {
+        let mut taken = lock(&TAKEN);
+        let mut slots = (first..SLOTS).map(|number| (stem.to_owned(), number));
+        slots.find(|slot| taken.insert(slot.clone())).map(Self)
+    }
+
+    /// The number.
+    fn number(&self) -> u32 {
+        self.0.1
+    }
+
+    /// Whether this is the only slot in use in this process.
+    fn is_only(&self) -> bool {
+        lock(&TAKEN).len() == 1
+    }
+}
+
+impl Drop for AddressSlot {
+    fn drop(&mut self) {
+        let mut taken = lock(&TAKEN);
+        taken.remove(&self.0);
+        if taken.is_empty() {
+            // An empty set keeps its memory, which would outlive the library when it is unloaded.
+            *taken = BTreeSet::new();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -145,6 +145,18 @@ fn a_file_that_cannot_be_created_is_named_in_the_error() {
     let _ = std::fs::remove_file(&folder.0);
 }
 
+#[test]
+fn numbers_are_unique_while_in_use() {
+    let take = |stem| AddressSlot::take(stem, 0).expect("a free number");
+    let (a, b) = (take("slots"), take("slots"));
+    assert_eq!((a.number(), b.number()), (0, 1));
+    assert_eq!(take("other slots").number(), 0);
+    assert!(!a.is_only());
+    drop(a);
+    assert_eq!(take("slots").number(), 0);
+    assert!(AddressSlot::take("slots", SLOTS).is_none());
+}
+
 #[cfg(unix)]
 mod of_others {
     use super::*;
@@ -230,7 +242,7 @@ mod of_others {
 
     #[test]
     fn files_and_folders_of_other_users_are_not_used() {
-        // SAFETY: returns a number.
+        // SAFETY: takes no pointer, and changes nothing.
         if unsafe { libc::geteuid() } != 0 {
             // Only root can give files away.
             return;

@@ -1,10 +1,8 @@
 //! Creates a buffer with a device address, in mapped memory.
 
-use super::error::{CreateError, check, require};
-use super::fixed_mapping::FixedMapping;
-use super::mapped_buffer::{self, MappedBuffer};
+use super::mapped_buffer::{self, FixedMapping, MappedBuffer};
 use super::memory_type::MemoryChoice;
-use super::setup::{AddressApi, ArenaSetup, USAGE};
+use super::setup::{AddressApi, ArenaSetup, CreateError, USAGE, check, require};
 use crate::loader::dispatch::DeviceTable;
 use ash::vk;
 use std::ptr::{self, NonNull};

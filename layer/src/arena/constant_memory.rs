@@ -1,44 +1,44 @@
 //! Memory that shaders read large constant data from. It follows the records in their buffer.
 //!
 //! Many compilers turn a constant array into one store for each element, which takes them minutes. Pipeline caches hit only if
-//! the address of data is the same in every run, so the search for a place starts where the data's hash points to. Equal data
-//! is stored once. A place is free again when the modules that read it are dropped, which outlive their pipelines.
+//! the address of data is the same in every run, so the search for a region starts where the data's hash points to. Equal data
+//! is stored once. A region is free again when the modules that read it are dropped, which outlive their pipelines.
 
 use crate::locks::lock;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Alignment of places in bytes: a cache line.
+/// Alignment of regions in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
 /// Memory for constant data.
 pub struct ConstantMemory(Arc<Inner>);
 
 struct Inner {
-    /// Host address of the first byte.
-    base: NonNull<u8>,
-    /// Device address of the first byte.
+    /// Mapped while data is stored.
+    words: NonNull<[AtomicU32]>,
+    /// Device address of the first word.
     address: u64,
-    bytes: usize,
-    /// Places in use, by offset in bytes.
-    places: Mutex<BTreeMap<usize, Place>>,
+    /// Regions in use, by offset in bytes.
+    regions: Mutex<BTreeMap<usize, Region>>,
 }
 
-struct Place {
+struct Region {
     bytes: usize,
     /// Number of [`PlacedData`].
     users: usize,
 }
 
-// SAFETY: the memory is accessed only under the lock, and by the device.
+// SAFETY: the host accesses the words as atomics.
 unsafe impl Send for Inner {}
-// SAFETY: as above.
+// SAFETY: as for `Send`; the regions have a lock.
 unsafe impl Sync for Inner {}
 
-/// Data in the memory. Its place is free again when the last one of the same data is dropped.
+/// Data in the memory. Its region is free again when the last one of the same data is dropped.
 pub struct PlacedData {
     memory: Arc<Inner>,
     offset: usize,
@@ -52,58 +52,42 @@ impl ConstantMemory {
     /// accesses and which are mapped as long as [`Self::place`] is called.
     pub unsafe fn new(base: NonNull<u8>, address: u64, bytes: u32) -> Self {
         Self(Arc::new(Inner {
-            base,
+            words: NonNull::slice_from_raw_parts(base.cast(), bytes as usize / 4),
             address,
-            bytes: bytes as usize,
-            places: Mutex::default(),
+            regions: Mutex::default(),
         }))
     }
 
     /// Stores words, or finds the same words. `None`: there is no room.
     pub fn place(&self, words: &[u32]) -> Option<PlacedData> {
-        let memory = &self.0;
+        let inner = &self.0;
+        // SAFETY: the words are mapped and aligned, and shaders only read them (the contract of `new`).
+        let memory = unsafe { inner.words.as_ref() };
         let bytes = size_of_val(words);
-        let last = memory.bytes.checked_sub(bytes)? / ALIGNMENT;
+        let last = size_of_val(memory).checked_sub(bytes)? / ALIGNMENT;
         // SAFETY: any initialised words are bytes.
         let hash = xxh3_64(unsafe { slice::from_raw_parts(words.as_ptr().cast(), bytes) });
         let first = (hash % (last as u64 + 1)) as usize * ALIGNMENT;
-        let mut places = lock(&memory.places);
+        let mut regions = lock(&inner.regions);
         for start in [first, 0] {
             let mut offset = start;
             while offset <= last * ALIGNMENT {
-                let before = places.range_mut(..offset + bytes).next_back();
-                let Some((place, found)) = before.filter(|(place, found)| **place + found.bytes > offset) else {
-                    memory.write(offset, words);
-                    places.insert(offset, Place { bytes, users: 1 });
-                    return Some(PlacedData::new(memory, offset));
+                let stored = || memory[offset / 4..].iter().zip(words);
+                let before = regions.range_mut(..offset + bytes).next_back();
+                let Some((begin, found)) = before.filter(|(begin, found)| **begin + found.bytes > offset) else {
+                    stored().for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
+                    regions.insert(offset, Region { bytes, users: 1 });
+                    return Some(PlacedData::new(inner, offset));
                 };
-                if *place == offset && found.bytes == bytes && memory.holds(offset, words) {
+                let is_equal = || stored().all(|(own, other)| own.load(Ordering::Relaxed) == *other);
+                if *begin == offset && found.bytes == bytes && is_equal() {
                     found.users += 1;
-                    return Some(PlacedData::new(memory, offset));
+                    return Some(PlacedData::new(inner, offset));
                 }
-                offset = (place + found.bytes).next_multiple_of(ALIGNMENT);
+                offset = (begin + found.bytes).next_multiple_of(ALIGNMENT);
             }
         }
         None
-    }
-}
-
-impl Inner {
-    fn at(&self, offset: usize) -> *mut u32 {
-        // SAFETY: the caller's place is within the memory.
-        unsafe { self.base.as_ptr().add(offset).cast() }
-    }
-
-    /// Writes words to a place that nothing reads.
-    fn write(&self, offset: usize, words: &[u32]) {
-        // SAFETY: the place is within the memory, which is aligned, and free: neither host nor device access it.
-        unsafe { self.at(offset).copy_from_nonoverlapping(words.as_ptr(), words.len()) };
-    }
-
-    /// Whether a place in use begins with these words.
-    fn holds(&self, offset: usize, words: &[u32]) -> bool {
-        // SAFETY: the place is in use and as large as `words`, and is only read as long as it is.
-        unsafe { slice::from_raw_parts(self.at(offset), words.len()) == words }
     }
 }
 
@@ -123,11 +107,11 @@ impl PlacedData {
 
 impl Drop for PlacedData {
     fn drop(&mut self) {
-        let mut places = lock(&self.memory.places);
-        if let Some(place) = places.get_mut(&self.offset) {
-            place.users -= 1;
-            if place.users == 0 {
-                places.remove(&self.offset);
+        let mut regions = lock(&self.memory.regions);
+        if let Some(region) = regions.get_mut(&self.offset) {
+            region.users -= 1;
+            if region.users == 0 {
+                regions.remove(&self.offset);
             }
         }
     }
@@ -157,10 +141,7 @@ mod tests {
         assert_eq!(second_run.place(&[1, 2, 3]).expect("room").address(), a.address());
         let address = a.address();
         drop(a);
-        assert!(
-            first_run.0.holds((address - 0x1_0000) as usize, &[1, 2, 3]),
-            "still in use"
-        );
+        assert_eq!(lock(&first_run.0.regions).len(), 2, "still in use");
         assert_eq!(first_run.place(&[1, 2, 3]).expect("room").address(), address);
     }
 

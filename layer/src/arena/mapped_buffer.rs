@@ -1,9 +1,12 @@
-//! Mapped memory that shaders reach by a device address.
+//! Mapped memory that shaders reach by a device address, and host memory at a fixed address.
+//!
+//! A mapping at a fixed address takes the first free slot of a row. Other mappings are never replaced: the mapping call fails
+//! instead.
 
-use super::fixed_mapping::FixedMapping;
 use super::memory_type::MemoryChoice;
 use crate::loader::dispatch::DeviceTable;
-use ash::vk;
+use crate::os;
+use ash::vk::{self, Handle as _};
 use std::fmt;
 use std::ptr::{self, NonNull};
 
@@ -68,10 +71,74 @@ pub unsafe fn destroy(device: vk::Device, next: &DeviceTable, buffer: vk::Buffer
     // SAFETY: the caller guarantees that neither is in use.
     unsafe {
         if let Some(destroy) = next.vkDestroyBuffer {
-            destroy(device, buffer, ptr::null());
+            destroy(device, buffer.as_raw(), ptr::null());
         }
         if let Some(free) = next.vkFreeMemory {
-            free(device, memory, ptr::null());
+            free(device, memory.as_raw(), ptr::null());
         }
+    }
+}
+
+/// Mappings are multiples of this, in bytes: the largest `minImportedHostPointerAlignment` of any implementation.
+pub const GRANULARITY: u64 = 1 << 16;
+/// Addresses of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row is for processors
+/// with an address space of 39 bits.
+const ROWS: [u64; 2] = [0x2AB0_0000_0000, 0x2A_B000_0000];
+/// Bytes between two slots of a row.
+const STRIDE: u64 = 1 << 30;
+/// Slots per row.
+const SLOTS: u64 = 64;
+
+/// Pages mapped for an arena.
+pub struct FixedMapping {
+    /// The first byte.
+    pub base: NonNull<u8>,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+impl FixedMapping {
+    /// Maps at least `bytes` zeroed bytes in the first free slot. `None`: no slot is free or large enough.
+    pub fn new(bytes: u64) -> Option<Self> {
+        let bytes = bytes
+            .checked_next_multiple_of(GRANULARITY)
+            .filter(|bytes| *bytes <= STRIDE)?;
+        let mut slots = ROWS
+            .iter()
+            .flat_map(|row| (0..SLOTS).map(move |slot| row + slot * STRIDE));
+        slots.find_map(|address| map_at(address, bytes))
+    }
+}
+
+impl Drop for FixedMapping {
+    fn drop(&mut self) {
+        // SAFETY: `map_at` mapped the pages, and nothing uses them once the mapping is dropped.
+        unsafe { os::unmap(self.base, self.bytes as usize) };
+    }
+}
+
+fn map_at(address: u64, bytes: u64) -> Option<FixedMapping> {
+    let base = os::map_at(usize::try_from(address).ok()?, usize::try_from(bytes).ok()?)?;
+    Some(FixedMapping { base, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_take_the_first_free_slot_and_free_it_when_dropped() {
+        let first = FixedMapping::new(1 << 20);
+        let second = FixedMapping::new(1);
+        let address = |m: &Option<FixedMapping>| m.as_ref().map(|m| m.base.as_ptr() as u64);
+        let (Some(a), Some(b)) = (address(&first), address(&second)) else {
+            panic!("no slot is free");
+        };
+        assert_eq!(b, a + STRIDE);
+        assert_eq!(second.as_ref().map(|m| m.bytes), Some(GRANULARITY));
+        drop(first);
+        let again = FixedMapping::new(4096);
+        assert_eq!(address(&again), Some(a), "the lowest free slot is used first");
+        assert!(FixedMapping::new(1 << 40).is_none());
     }
 }

@@ -10,12 +10,12 @@
 //! cross the bus, so the block is placed in GPU memory if that is host-visible. A loss may clear it; the data that the host
 //! needs is in the records' buffer (see [`vkabort_record::layout`]).
 
-use crate::report::log::{Level, Log};
+use crate::log::{Level, Log};
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::cmp::Reverse;
 
-/// What the choice of a memory type depends on.
+/// The inputs for choosing a memory type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPreference {
     /// The setting `memory`.

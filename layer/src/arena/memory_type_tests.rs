@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::log::Format;
+use crate::log::Format;
 
 const VISIBLE: Property = Property::from_raw(Property::HOST_VISIBLE.as_raw() | Property::HOST_COHERENT.as_raw());
 const LOCAL: Property = Property::DEVICE_LOCAL;

@@ -2,23 +2,17 @@
 //!
 //! Its address is a constant in the shaders' code and so part of the keys of pipeline caches. It should be the same in
 //! every run. In order of preference:
-//! 1. on CPU drivers, whose device addresses are host addresses: host memory at a fixed address (`fixed_address`);
+//! 1. on CPU drivers, whose device addresses are host addresses: host memory at a fixed address (`create`);
 //! 2. `bufferDeviceAddressCaptureReplay`: the address of an earlier run (`replay`);
 //! 3. an address of the driver's choice, with a warning.
 //!
 //! `memory_type` chooses the memory.
 
 mod address_cache;
-mod address_request;
-mod address_slot;
-mod address_source;
 mod buffer_builder;
 mod capture_address;
 mod constant_memory;
 mod create;
-mod error;
-mod fixed_address;
-mod fixed_mapping;
 mod mapped_buffer;
 pub mod memory_type;
 mod pending_arena;
@@ -30,14 +24,14 @@ pub use setup::{AddressApi, ArenaSetup, USAGE};
 
 use crate::loader::dispatch::DeviceTable;
 use address_cache::AddressFile;
-use address_source::AddressSource;
 use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
 use mapped_buffer::MappedBuffer;
-use std::ptr::NonNull;
+use std::fmt;
+use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_instrument as instrument;
-use vkabort_record::layout::{ABORTED, ABORTED_OFFSET};
+use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET};
 
 /// An arena.
 pub struct Arena {
@@ -54,10 +48,18 @@ pub struct Arena {
     address_file: Option<AddressFile>,
 }
 
-// SAFETY: the layer accesses the mapped memory only by atomics and volatile reads, except while the GPU is idle.
+// SAFETY: the buffers belong to the arena, and all threads access their memory as atomics.
 unsafe impl Send for Arena {}
-// SAFETY: all methods that take `&self` access the memory as described above.
+// SAFETY: as for `Send`; no method that takes `&self` changes another member.
 unsafe impl Sync for Arena {}
+
+/// A control block's words.
+type ControlWords = [AtomicU32; CONTROL_BYTES as usize / 4];
+
+/// Index of CURSOR in a control block.
+const CURSOR_WORD: usize = CURSOR_OFFSET as usize / 4;
+/// Index of ABORTED in a control block.
+const ABORTED_WORD: usize = ABORTED_OFFSET as usize / 4;
 
 impl Arena {
     /// An arena in buffers of the sizes in `setup`.
@@ -69,7 +71,8 @@ impl Arena {
         address_file: Option<AddressFile>,
     ) -> Self {
         let constants = setup.constants_start().map(|start| {
-            // SAFETY: the buffer is mapped as long as the arena exists, and this part of it is used only here.
+            // SAFETY: the buffer is as large as the setup says and mapped as long as the arena exists, and nothing else uses
+            // this part of it.
             unsafe {
                 let base = records.base.add(start as usize);
                 ConstantMemory::new(base, records.address + u64::from(start), setup.constant_bytes)
@@ -130,29 +133,34 @@ impl Arena {
         ))
     }
 
-    fn base(&self) -> NonNull<u8> {
-        self.records.base
+    /// The control block before the records, and the records. The GPU may write them at any time.
+    fn words(&self) -> &[AtomicU32] {
+        // SAFETY: the buffer has `bytes` mapped bytes, aligned to 16, as long as the arena exists, and constant data is behind
+        // them. Shaders and host access them as whole words.
+        unsafe { slice::from_raw_parts(self.records.base.as_ptr().cast(), self.bytes as usize / 4) }
     }
 
     /// The control block in use.
-    fn control(&self) -> NonNull<u8> {
-        self.control.as_ref().map_or(self.records.base, |control| control.base)
+    fn control(&self) -> &ControlWords {
+        Self::control_of(self.control.as_ref().unwrap_or(&self.records))
+    }
+
+    fn control_of(buffer: &MappedBuffer) -> &ControlWords {
+        // SAFETY: each of an arena's buffers begins with a control block, which is mapped and aligned to 16 as long as the arena
+        // exists. Shaders and host access it as whole words.
+        unsafe { buffer.base.cast::<ControlWords>().as_ref() }
     }
 
     /// Whether some invocation has aborted. Reads the word before the records, which is in host memory if there is any.
     #[inline]
     pub fn aborted(&self) -> bool {
-        // SAFETY: the word is within the mapped memory and aligned to 4, and the GPU writes it as a whole.
-        let aborted = unsafe { AtomicU32::from_ptr(self.base().as_ptr().add(ABORTED_OFFSET as usize).cast()) };
         // Compared with the exact value, since lost device memory reads as zeros or ones.
-        aborted.load(Ordering::Acquire) == ABORTED
+        Self::control_of(&self.records)[ABORTED_WORD].load(Ordering::Acquire) == ABORTED
     }
 
     /// Ends the loops of invocations that hang because of `trap = hang`.
     pub fn end_hang(&self) {
-        // SAFETY: the word is within the mapped control block and aligned to 4, and the GPU accesses it as a whole.
-        let aborted = unsafe { AtomicU32::from_ptr(self.control().as_ptr().add(ABORTED_OFFSET as usize).cast()) };
-        aborted.store(0, Ordering::Release);
+        self.control()[ABORTED_WORD].store(0, Ordering::Release);
     }
 
     /// Frees the memory and releases the address for other devices.
@@ -174,5 +182,32 @@ impl Arena {
     /// Leaks the memory, because the GPU may still write to it.
     pub fn leak(self) {
         std::mem::forget(self);
+    }
+}
+
+/// How an arena got its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddressSource {
+    /// Imported host memory at a fixed address.
+    Import,
+    /// Host memory at a fixed address, on a driver whose shaders use host addresses.
+    Host,
+    /// The address of an earlier run, saved in this file.
+    Replay(String),
+    /// A new address, saved in this file for later runs.
+    Capture(String),
+    /// An address of the driver's choice, for this reason. It may differ between runs.
+    Driver(String),
+}
+
+impl fmt::Display for AddressSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Import => f.write_str("fixed (imported host memory)"),
+            Self::Host => f.write_str("fixed (host memory)"),
+            Self::Replay(file) => write!(f, "same as in an earlier run, from {file}"),
+            Self::Capture(file) => write!(f, "new, saved for later runs in {file}"),
+            Self::Driver(reason) => write!(f, "chosen by the driver: {reason}"),
+        }
     }
 }

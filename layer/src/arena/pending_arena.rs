@@ -1,15 +1,13 @@
-//! The buffers of an arena under construction.
+//! The buffers of an arena under construction, and the addresses that it asks the driver for.
 
-use super::Arena;
 use super::address_cache::AddressFile;
-use super::address_request::AddressRequest;
-use super::address_source::AddressSource;
-use super::buffer_builder::PendingBuffer;
-use super::error::CreateError;
+use super::buffer_builder::{BufferRequest, PendingBuffer};
+use super::capture_address::{CaptureAddress, CaptureAddresses};
 use super::memory_type;
-use super::setup::ArenaSetup;
-use crate::report::log::Level;
-use ash::vk::MemoryPropertyFlags as Property;
+use super::setup::{ArenaSetup, CreateError};
+use super::{AddressSource, Arena};
+use crate::log::Level;
+use ash::vk::{self, MemoryPropertyFlags as Property};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// The buffers of an arena under construction. Destroyed when dropped.
@@ -95,4 +93,51 @@ fn without_control_block(setup: &ArenaSetup<'_>, error: &CreateError) -> &'stati
     let text = format!("the control block stays before the messages: {}", error.reason);
     setup.log.line(Level::Warning, &text);
     "a separate one could not be created"
+}
+
+/// The addresses that an arena asks the driver for.
+#[derive(Clone, Copy)]
+pub enum AddressRequest {
+    /// Any.
+    Any,
+    /// New ones that later runs can ask for.
+    Capture,
+    /// Those of an earlier run.
+    Replay(CaptureAddresses),
+}
+
+impl AddressRequest {
+    /// The request for the records' buffer.
+    pub fn records(self) -> BufferRequest {
+        self.buffer(|addresses| Some(addresses.records))
+    }
+
+    /// The request for a separate control block.
+    pub fn control(self) -> BufferRequest {
+        self.buffer(|addresses| addresses.control)
+    }
+
+    fn buffer(self, select: impl Fn(CaptureAddresses) -> Option<CaptureAddress>) -> BufferRequest {
+        let address = match self {
+            Self::Any => return BufferRequest::default(),
+            Self::Capture => None,
+            Self::Replay(addresses) => select(addresses),
+        };
+        let address = address.unwrap_or_default();
+        BufferRequest {
+            buffer_flags: vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
+            allocate_flags: vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
+            buffer_address: address.buffer,
+            memory_address: address.memory,
+            import: false,
+        }
+    }
+
+    /// The addresses to replay.
+    pub fn replayed(self) -> Option<CaptureAddresses> {
+        match self {
+            Self::Replay(addresses) => Some(addresses),
+            _ => None,
+        }
+    }
 }

@@ -1,20 +1,17 @@
 //! Copies the arena to an owned snapshot. Records are decoded only from the copy.
 
-use super::Arena;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
-use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES};
+use super::{Arena, CURSOR_WORD};
+use std::sync::atomic::{Ordering, fence};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
 use vkabort_record::snapshot::{Records, Snapshot};
 
-/// 32-bit words of a control block.
-const CONTROL_WORDS: usize = CONTROL_BYTES as usize / 4;
-
-/// The part of an arena to read. Offsets are in 16-byte units from the start of the record area.
+/// The records to read. Offsets are in 16-byte units from the start of the record area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum RecordRange {
     /// From an offset to CURSOR.
-    From(u32),
+    ToCursor(u32),
     /// From an offset to the end of the arena. For a device that the driver lost, since the loss may clear CURSOR.
-    AllFrom(u32),
+    ToEnd(u32),
 }
 
 impl Arena {
@@ -23,27 +20,16 @@ impl Arena {
         self.bytes().saturating_sub(CONTROL_BYTES) / UNIT_BYTES
     }
 
-    fn cursor(&self) -> &AtomicU32 {
-        // SAFETY: the word is within the mapped control block and aligned to 4, and the GPU accesses it as a whole.
-        unsafe { AtomicU32::from_ptr(self.control().as_ptr().add(CURSOR_OFFSET as usize).cast()) }
-    }
-
     /// Reads records.
-    pub fn read(&self, extent: Extent) -> Records {
-        let cursor = self.cursor().load(Ordering::Acquire);
-        let (used, from) = match extent {
-            Extent::From(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
-            Extent::AllFrom(unit) => (self.bytes() as usize, unit),
+    pub fn read(&self, range: RecordRange) -> Records {
+        let cursor = self.control()[CURSOR_WORD].load(Ordering::Acquire);
+        let (used, from) = match range {
+            RecordRange::ToCursor(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
+            RecordRange::ToEnd(unit) => (self.bytes() as usize, unit),
         };
-        let (control, records) = (self.control().cast::<u32>(), self.base().cast::<u32>());
-        let words: Vec<u32> = (0..used / 4)
-            .map(|word| {
-                let source = if word < CONTROL_WORDS { control } else { records };
-                // SAFETY: within the mapped memory, since both blocks begin with a control block and `used` is at most the
-                // arena's size. Volatile, because a GPU that could not be drained may still write.
-                unsafe { source.as_ptr().add(word).read_volatile() }
-            })
-            .collect();
+        let records = self.words().iter().skip(self.control().len());
+        let words = self.control().iter().chain(records).take(used / 4);
+        let words = words.map(|word| word.load(Ordering::Relaxed)).collect();
         let mut records = Snapshot::from_words(words).records(self.capacity());
         records.records.retain(|record| record.unit >= from);
         records
@@ -52,18 +38,17 @@ impl Arena {
     /// Reads the complete records from `from` to the first that is unfinished, while the GPU runs. Returns them and the unit at
     /// which the next read begins.
     pub fn read_finished(&self, from: u32) -> (Records, u32) {
-        let mut records = self.read(Extent::From(from));
+        let mut records = self.read(RecordRange::ToCursor(from));
         let end = records.keep_finished(from);
         (records, end)
     }
 
-    /// Empties the arena. The GPU must be idle. Clears all of it, since CURSOR does not bound it: a shader can lower CURSOR
-    /// through a stray pointer, and the records above it would be read with those of a later loss.
+    /// Empties the arena. The GPU must be idle: aborts that happen meanwhile may be lost. Clears all of it, since CURSOR does
+    /// not bound it: a shader can lower CURSOR through a stray pointer, and the records above it would be read with those of a
+    /// later loss.
     pub fn reset(&self) {
-        // SAFETY: within the mapped memory, and no other thread or device accesses it while all queues are idle and locked.
-        unsafe {
-            self.base().as_ptr().write_bytes(0, self.bytes() as usize);
-            self.control().as_ptr().write_bytes(0, CONTROL_BYTES as usize);
+        for word in self.words().iter().chain(self.control()) {
+            word.store(0, Ordering::Relaxed);
         }
         fence(Ordering::Release);
     }
@@ -72,22 +57,23 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::address_source::AddressSource;
-    use crate::arena::fixed_mapping::FixedMapping;
-    use crate::arena::mapped_buffer::MappedBuffer;
+    use crate::arena::AddressSource;
+    use crate::arena::mapped_buffer::{FixedMapping, MappedBuffer};
     use vkabort_record::layout::{HEADER_UNITS, commit_word, header};
 
     const BYTES: u32 = 1 << 16;
 
     /// Writes a complete record without a payload, and the cursor behind it.
     fn put(arena: &Arena, unit: u32) {
-        let words = arena.base().cast::<u32>();
         for (word, value) in [(header::LENGTH, HEADER_UNITS), (header::COMMIT, commit_word(unit))] {
-            let at = CONTROL_WORDS + (unit * UNIT_BYTES / 4 + word) as usize;
-            // SAFETY: the record is within the mapping.
-            unsafe { words.as_ptr().add(at).write(value) };
+            let at = arena.control().len() + (unit * UNIT_BYTES / 4 + word) as usize;
+            arena.words()[at].store(value, Ordering::Relaxed);
         }
-        arena.cursor().store(unit + HEADER_UNITS, Ordering::Relaxed);
+        set_cursor(arena, unit + HEADER_UNITS);
+    }
+
+    fn set_cursor(arena: &Arena, cursor: u32) {
+        arena.control()[CURSOR_WORD].store(cursor, Ordering::Relaxed);
     }
 
     #[test]
@@ -103,11 +89,11 @@ mod tests {
         };
         for cursor in [2 * HEADER_UNITS, HEADER_UNITS, 0, u32::MAX] {
             (0..2).for_each(|index| put(&arena, index * HEADER_UNITS));
-            arena.cursor().store(cursor, Ordering::Relaxed);
-            assert_eq!(arena.read(Extent::AllFrom(0)).records.len(), 2);
+            set_cursor(&arena, cursor);
+            assert_eq!(arena.read(RecordRange::ToEnd(0)).records.len(), 2);
             arena.reset();
             assert_eq!(
-                arena.read(Extent::AllFrom(0)),
+                arena.read(RecordRange::ToEnd(0)),
                 Records::default(),
                 "CURSOR was {cursor}"
             );

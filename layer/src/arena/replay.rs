@@ -14,17 +14,14 @@
 //! Arenas that exist at the same time have different addresses, each with its own file. If the control block has its own
 //! buffer, both addresses are replayed or neither is.
 
-use super::Arena;
 use super::address_cache::{self, AddressFile};
-use super::address_request::AddressRequest;
-use super::address_source::AddressSource;
 use super::capture_address::{CaptureAddress, CaptureAddresses};
-use super::error::CreateError;
 use super::memory_type;
-use super::pending_arena::PendingArena;
-use super::setup::ArenaSetup;
+use super::pending_arena::{AddressRequest, PendingArena};
+use super::setup::{ArenaSetup, CreateError};
+use super::{AddressSource, Arena};
 use crate::environment::is_secure_execution;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;

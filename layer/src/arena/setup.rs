@@ -1,8 +1,8 @@
-//! The inputs for creating an arena.
+//! The inputs for creating an arena, and why one could not be created.
 
 use super::memory_type::MemoryPreference;
 use crate::loader::dispatch::DeviceTable;
-use crate::report::log::Log;
+use crate::log::Log;
 use ash::vk;
 
 /// Usage of an arena's buffers.
@@ -56,7 +56,7 @@ pub struct ArenaSetup<'a> {
 const CONSTANT_ALIGNMENT: u32 = 256;
 
 impl ArenaSetup<'_> {
-    /// Where the memory for constant data begins, in bytes.
+    /// Offset of the memory for constant data, in bytes. None if there is no such memory.
     pub fn constants_start(&self) -> Option<u32> {
         let start = self.bytes.checked_next_multiple_of(CONSTANT_ALIGNMENT)?;
         start.checked_add(self.constant_bytes)?;
@@ -67,5 +67,51 @@ impl ArenaSetup<'_> {
     pub fn buffer_bytes(&self) -> u32 {
         self.constants_start()
             .map_or(self.bytes, |start| start + self.constant_bytes)
+    }
+}
+
+/// Why a buffer or an arena could not be created.
+#[derive(Debug)]
+pub struct CreateError {
+    /// The driver's error; `VK_ERROR_UNKNOWN` if the failure is not the driver's.
+    pub result: vk::Result,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+impl From<String> for CreateError {
+    fn from(reason: String) -> Self {
+        Self {
+            result: vk::Result::ERROR_UNKNOWN,
+            reason,
+        }
+    }
+}
+
+impl From<&str> for CreateError {
+    fn from(reason: &str) -> Self {
+        reason.to_owned().into()
+    }
+}
+
+/// The function `name` of the next layer.
+///
+/// # Errors
+/// The driver does not have the function.
+pub fn require<F>(function: Option<F>, name: &str) -> Result<F, CreateError> {
+    function.ok_or_else(|| format!("the driver lacks {name}").into())
+}
+
+/// Checks the result of the function `name`.
+///
+/// # Errors
+/// The result is not `VK_SUCCESS`.
+pub fn check(result: vk::Result, name: &str) -> Result<(), CreateError> {
+    match result {
+        vk::Result::SUCCESS => Ok(()),
+        result => Err(CreateError {
+            result,
+            reason: format!("{name} failed: {result:?}"),
+        }),
     }
 }

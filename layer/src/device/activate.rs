@@ -4,10 +4,10 @@ use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::refused_stage::restriction;
+use crate::device::registry;
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::{Emulation, OnAbort, Settings};
 use ash::vk;
 use std::ffi::CStr;
@@ -80,7 +80,7 @@ pub unsafe fn activate(
         api: edited.api,
         capture_replay: edited.capture_replay,
         import: edited.import,
-        only_device: registry::devices().is_empty(),
+        only_device: registry::DEVICES.is_empty(),
         log: &instance.log,
     };
     if edited.emulated.abort {
@@ -128,9 +128,9 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
     }
 }
 
-/// The state of a new device whose driver supports all extensions that the application enables: the layer observes and
+/// The state of a new device whose driver supports all extensions that the application enables: the layer detects and
 /// reports a loss, and lowers `SPV_KHR_poison_freeze`.
-pub fn observe(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
+pub fn without_emulation(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
     let lowers = match instance.settings.emulation {
         Emulation::Off => LoweredFeatures::default(),
         Emulation::Auto | Emulation::Partial | Emulation::Force => lowered(Extensions::default()),

@@ -1,11 +1,11 @@
 //! Modules that only pipelines can rewrite: their constant data, which pipelines specialise, is too large by default.
 //!
-//! "This instruction can be specialized to become an OpConstantDataKHR instruction" (SPV_KHR_constant_data): what a pipeline
-//! specialises is what counts, so the module is valid. The driver gets a placeholder for it.
+//! "This instruction can be specialized to become an OpConstantDataKHR instruction" (SPV_KHR_constant_data): the data that a
+//! pipeline specialises counts, so the module is valid. The driver gets a placeholder for it.
 
 use super::shader::Rewritten;
 use crate::device::state::{AbortState, Device, Module};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,13 +45,9 @@ impl Device {
                         ..SiteTable::default()
                     }),
                     original: Some(words.to_vec()),
-                    rewritten: None,
                     is_rewritten: true,
-                    data_spec_ids: Vec::new(),
-                    length_spec_ids: Vec::new(),
-                    key_spec_id: None,
                     is_deferred: true,
-                    constants: Vec::new(),
+                    ..Module::default()
                 });
                 Ok(Rewritten::Changed {
                     words: PLACEHOLDER.to_vec(),

@@ -1,4 +1,4 @@
-//! What distinguishes a physical device and its driver from others, in every run.
+//! An identity of a physical device and its driver, which is the same in every run.
 
 use ash::vk;
 
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vendor_device_and_driver_count() {
+    fn identity_covers_vendor_device_driver() {
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut ids = vk::PhysicalDeviceIDProperties::default();
         let mut all = vec![identity(&properties, &ids)];

@@ -6,6 +6,7 @@ mod deferred_module;
 mod identity;
 pub mod probe;
 mod refused_stage;
+pub mod registry;
 pub mod shader;
 pub mod specialization;
 pub mod state;

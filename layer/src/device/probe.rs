@@ -5,7 +5,7 @@ use crate::device::identity::identity;
 use crate::device::refused_stage::restriction;
 use crate::device::state::{Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::InstanceTable;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::Emulation;
 use ash::vk;
 use std::ffi::CStr;
@@ -110,21 +110,12 @@ impl Prober<'_> {
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
             vendor: properties.vendor_id,
             discrete: properties.device_type == vk::PhysicalDeviceType::DISCRETE_GPU,
-            device_coherent: false,
-            imports: false,
-            listed: Extensions::default(),
-            native: Extensions::default(),
-            emulated: Extensions::default(),
-            reason: None,
             stores: Stores {
                 vertex: features.vertex_pipeline_stores_and_atomics == vk::TRUE,
                 fragment: features.fragment_stores_and_atomics == vk::TRUE,
             },
-            capture_replay: false,
-            device_scope: false,
-            ext_fault: false,
-            ext_fault_vendor_binary: false,
             identity: self.identity(&properties),
+            ..PhysicalDevice::default()
         };
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
@@ -158,19 +149,19 @@ impl Prober<'_> {
         let has = |name: &CStr| found.has(name);
         let mut address = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
         if core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
-            self.query(&mut address);
+            address = self.queried(address);
         }
         let mut memory_model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
         if core_1_2 || has(vk::KHR_VULKAN_MEMORY_MODEL_NAME) {
-            self.query(&mut memory_model);
+            memory_model = self.queried(memory_model);
         }
         let mut fault = vk::PhysicalDeviceFaultFeaturesEXT::default();
         if has(vk::EXT_DEVICE_FAULT_NAME) {
-            self.query(&mut fault);
+            fault = self.queried(fault);
         }
         let mut coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();
         if has(vk::AMD_DEVICE_COHERENT_MEMORY_NAME) {
-            self.query(&mut coherent);
+            coherent = self.queried(coherent);
         }
         let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
             true => "",
@@ -216,50 +207,51 @@ impl Prober<'_> {
 
     /// The listed extensions whose feature the driver supports.
     fn native(&self, listed: Extensions) -> Extensions {
-        let mut abort = ShaderAbortFeatures {
+        let abort = ShaderAbortFeatures {
             shader_abort: POISON,
             ..Default::default()
         };
-        let mut fault = FaultFeatures {
+        let fault = FaultFeatures {
             device_fault: POISON,
             ..Default::default()
         };
-        let mut constant_data = ShaderConstantDataFeatures {
+        let constant_data = ShaderConstantDataFeatures {
             shader_constant_data: POISON,
             ..Default::default()
         };
         // Only queried where listed: layers below warn about structures of extensions that are not supported.
-        if listed.abort {
-            self.query(&mut abort);
-        }
-        if listed.fault {
-            self.query(&mut fault);
-        }
-        if listed.constant_data {
-            self.query(&mut constant_data);
-        }
         let mut native = Extensions {
-            abort: abort.shader_abort == vk::TRUE,
-            fault: fault.device_fault == vk::TRUE,
-            constant_data: constant_data.shader_constant_data == vk::TRUE,
+            abort: listed.abort && self.queried(abort).shader_abort == vk::TRUE,
+            fault: listed.fault && self.queried(fault).device_fault == vk::TRUE,
+            constant_data: listed.constant_data && self.queried(constant_data).shader_constant_data == vk::TRUE,
         };
         // VK_KHR_shader_abort depends on the other two.
         native.abort &= native.fault && native.constant_data;
         native
     }
 
-    fn query<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
-        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(features);
-        if let Some(get) = self.instance.next.features2() {
+    /// A structure of features, as the next layer fills it.
+    fn queried<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, mut features: T) -> T {
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        let next = &self.instance.next;
+        let get = next
+            .vkGetPhysicalDeviceFeatures2
+            .or(next.vkGetPhysicalDeviceFeatures2KHR);
+        if let Some(get) = get {
             // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
+        features
     }
 
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {
         let mut ids = vk::PhysicalDeviceIDProperties::default();
+        let next = &self.instance.next;
+        let get = next
+            .vkGetPhysicalDeviceProperties2
+            .or(next.vkGetPhysicalDeviceProperties2KHR);
         if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
-            && let Some(get) = self.instance.next.properties2()
+            && let Some(get) = get
         {
             let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut ids);
             // SAFETY: a live physical device, and local structures.

@@ -1,7 +1,7 @@
 //! `emulation = partial`: refuses aborts in shader stages in which the driver lacks stores.
 
 use crate::device::state::{AbortState, Device, Module, STAGES, Stores};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::ffi::CStr;
 use vkabort_record::stage::stage_name;
@@ -47,7 +47,7 @@ impl Device {
     }
 }
 
-/// What a device with `stores` cannot do, for the log. None if it can do everything.
+/// The stages whose aborts a device with `stores` refuses, for the log. None if it refuses none.
 pub fn restriction(stores: Stores) -> Option<String> {
     let stages: Vec<&str> = STAGES
         .iter()

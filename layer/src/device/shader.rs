@@ -2,7 +2,7 @@
 
 use crate::arena::ConstantMemory;
 use crate::device::state::{AbortState, Device, Module};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -191,13 +191,7 @@ impl Device {
                 let module = Arc::new(Module {
                     sites: Arc::new(table),
                     original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
-                    rewritten: None,
-                    is_rewritten: false,
-                    data_spec_ids: Vec::new(),
-                    length_spec_ids: Vec::new(),
-                    key_spec_id: None,
-                    is_deferred: false,
-                    constants: Vec::new(),
+                    ..Module::default()
                 });
                 self.warn(&module);
                 if log.is_enabled(Level::Debug) {

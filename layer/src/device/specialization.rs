@@ -1,6 +1,7 @@
 //! Reads and edits the specialization of stages.
 
 use crate::device::state::{EditStorage, Module};
+use crate::loader::ffi::elements;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::slice;
@@ -13,23 +14,26 @@ use xxhash_rust::xxh3::Xxh3Default;
 /// # Safety
 /// `info` must be null or valid.
 pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMap<u32, Vec<u8>> {
+    // SAFETY: null or valid (the caller's contract).
+    let (entries, data) = unsafe { arrays(info) }.unwrap_or_default();
+    let value = |entry: &vk::SpecializationMapEntry| {
+        let begin = entry.offset as usize;
+        let bytes = data.get(begin..begin.checked_add(entry.size)?)?;
+        Some((entry.constant_id, bytes.to_vec()))
+    };
+    entries.iter().filter_map(value).collect()
+}
+
+/// The entries and the data of a specialization. None if it has none.
+///
+/// # Safety
+/// `info` must be null or valid, and outlive the result.
+unsafe fn arrays<'a>(info: *const vk::SpecializationInfo<'_>) -> Option<(&'a [vk::SpecializationMapEntry], &'a [u8])> {
     // SAFETY: null or valid, with arrays of the sizes that it says (the caller's contract).
     unsafe {
-        let Some(info) = info.as_ref() else {
-            return BTreeMap::new();
-        };
-        if info.p_map_entries.is_null() || info.p_data.is_null() {
-            return BTreeMap::new();
-        }
-        let data = slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size);
-        slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize)
-            .iter()
-            .filter_map(|entry| {
-                let begin = entry.offset as usize;
-                let bytes = data.get(begin..begin.checked_add(entry.size)?)?;
-                Some((entry.constant_id, bytes.to_vec()))
-            })
-            .collect()
+        let info = info.as_ref().filter(|info| !info.p_data.is_null())?;
+        let entries = elements(info.p_map_entries, info.map_entry_count);
+        Some((entries, slice::from_raw_parts(info.p_data.cast(), info.data_size)))
     }
 }
 
@@ -75,17 +79,10 @@ pub unsafe fn for_rewritten(
     key: u32,
     storage: &mut EditStorage,
 ) -> Option<*const vk::SpecializationInfo<'static>> {
-    // SAFETY: null or valid, with arrays of the sizes that it says (the caller's contract).
-    let (mut copy, entries, data) = unsafe {
-        let info = *info.cast::<vk::SpecializationInfo<'static>>().as_ref()?;
-        if info.p_map_entries.is_null() || info.p_data.is_null() {
-            return None;
-        }
-        (
-            info,
-            slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize),
-            slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size),
-        )
+    // SAFETY: null or valid (the caller's contract).
+    let (mut copy, (entries, data)) = unsafe {
+        let copy = *info.cast::<vk::SpecializationInfo<'static>>().as_ref()?;
+        (copy, arrays(info)?)
     };
     let is_removed = |id: u32| module.data_spec_ids.contains(&id) || module.key_spec_id == Some(id);
     let mut kept: Vec<_> = entries

@@ -4,7 +4,7 @@
 use crate::device::probe;
 use crate::device::state::{Device, Module};
 use crate::locks::lock;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::Emulation;
 use vkabort_instrument::{Feature, Options, scan, sites};
 use vkabort_record::site::SiteTable;

@@ -3,7 +3,7 @@
 use super::drain::DrainStatus;
 use super::drain_budget::DrainBudget;
 use super::suspect_queues::WaitMark;
-use crate::arena::readback::Extent;
+use crate::arena::readback::RecordRange;
 use crate::device::state::{AbortState, Device, Phase, Queue};
 use crate::locks::{lock, lock_until};
 use crate::report::{self, Cause};
@@ -87,8 +87,8 @@ impl Device {
 
     /// Takes the snapshot, delivers the report and publishes the loss. Runs once per device, under the drain's lock.
     fn complete_loss(&self, state: &AbortState, cause: Cause) {
-        let (outcome, faults) = report::report_loss(self, state, cause);
-        let _ = state.loss.outcome.set(outcome);
+        let (data, faults) = report::report_loss(self, state, cause);
+        let _ = state.loss.data.set(data);
         if state.requested.fault {
             state.faults.push(faults);
         }
@@ -109,7 +109,7 @@ impl Device {
         let destroyed = state.objects.destroyed();
         let mut new = None;
         let when_idle = |queues: &[Arc<Queue>]| {
-            let records = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
+            let records = arena.read(RecordRange::ToCursor(loss.reported_units.load(Ordering::Relaxed)));
             new = Some((records, state.suspects(queues)));
             WaitMark::of_queues(queues).mark_completed();
             arena.reset();

@@ -1,12 +1,13 @@
 //! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names and queue labels that reports contain.
 
-use super::{MISSING, command, guarded, next_of};
+use super::{MISSING, command, forward, guarded};
+use crate::device::registry::instance_of;
 use crate::device::state::{Device, Messenger, QueueLabels};
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::instance_of;
+use crate::loader::ffi::string;
 use crate::locks::lock;
 use ash::vk;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 pub unsafe extern "system" fn create_messenger(
     handle: vk::Instance,
@@ -38,17 +39,18 @@ pub unsafe extern "system" fn destroy_messenger(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the instance is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return;
-        };
-        // The messenger of the instance's creation has the null handle, and is not destroyed by this.
-        if messenger != vk::DebugUtilsMessengerEXT::null() {
-            lock(&instance.messengers).retain(|m| m.handle != messenger);
-        }
-        if let Some(next) = instance.next.vkDestroyDebugUtilsMessengerEXT {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, messenger, allocator) };
+        // SAFETY: valid usage: instance and messenger are live; the messenger may be null.
+        unsafe {
+            let Some(instance) = instance_of(handle) else {
+                return;
+            };
+            // The messenger of the instance's creation has the null handle, and is not destroyed by this.
+            if messenger != vk::DebugUtilsMessengerEXT::null() {
+                lock(&instance.messengers).retain(|m| m.handle != messenger);
+            }
+            if let Some(next) = instance.next.vkDestroyDebugUtilsMessengerEXT {
+                next(handle, messenger, allocator);
+            }
         }
     });
 }
@@ -57,29 +59,26 @@ pub unsafe extern "system" fn set_object_name(
     handle: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, and `info` valid with a null or null-terminated name.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkSetDebugUtilsObjectNameEXT) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, and `info` valid with a null or null-terminated name.
+    unsafe {
+        forward!(handle, vkSetDebugUtilsObjectNameEXT, |device, next| {
             if let (Some(state), Some(info)) = (&device.state, info.as_ref()) {
                 let name = text(info.p_object_name);
                 state.objects.set_name(info.object_type, info.object_handle, name);
             }
             next(handle, info)
-        }
-    })
+        })
+    }
 }
 
 /// # Safety
 /// `text` must be null or null-terminated.
 unsafe fn text(text: *const c_char) -> String {
-    match text.is_null() {
-        true => String::new(),
-        // SAFETY: null-terminated (the caller's contract).
-        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
-    }
+    // SAFETY: null or null-terminated (the caller's contract).
+    unsafe { string(text) }
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn labels_of(device: &Device, handle: vk::Queue) -> Option<&QueueLabels> {
@@ -97,18 +96,15 @@ unsafe fn add_label(
     pick: impl FnOnce(&DeviceTable) -> Option<vk::PFN_vkQueueBeginDebugUtilsLabelEXT>,
     add: impl FnOnce(&QueueLabels, String),
 ) {
-    guarded((), || {
-        // SAFETY: the queue is live, and `info` null or valid (the caller's contract).
-        unsafe {
-            let Some((device, next)) = next_of(handle, pick) else {
-                return;
-            };
+    // SAFETY: the queue is live, and `info` null or valid (the caller's contract).
+    unsafe {
+        forward(handle, pick, |device, next| {
             next(handle, info);
             if let (Some(labels), Some(info)) = (labels_of(device, handle), info.as_ref()) {
                 add(labels, text(info.p_label_name));
             }
-        }
-    });
+        });
+    }
 }
 
 pub unsafe extern "system" fn begin_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
@@ -122,14 +118,13 @@ pub unsafe extern "system" fn insert_queue_label(handle: vk::Queue, info: *const
 }
 
 pub unsafe extern "system" fn end_queue_label(handle: vk::Queue) {
-    guarded((), || {
-        // SAFETY: valid usage: the queue is live.
-        if let Some((device, next)) = unsafe { next_of(handle, |t| t.vkQueueEndDebugUtilsLabelEXT) } {
-            // SAFETY: the application's own argument.
-            unsafe { next(handle) };
+    // SAFETY: valid usage: the queue is live.
+    unsafe {
+        forward!(handle, vkQueueEndDebugUtilsLabelEXT, |device, next| {
+            next(handle);
             if let Some(labels) = labels_of(device, handle) {
                 labels.end();
             }
-        }
-    });
+        });
+    }
 }

@@ -1,8 +1,8 @@
 //! The commands that destroy or free one object. While the driver may still use the device's objects, the objects are kept.
 
 use super::guarded;
-use crate::loader::dispatch::{PfnDestroy, destroy_commands};
-use crate::loader::registry::device_of;
+use crate::device::registry::device_of;
+use crate::loader::dispatch::{DeviceTable, PfnDestroy};
 use ash::vk;
 
 /// The type of the objects that a command destroys, if reports name them.
@@ -14,49 +14,37 @@ fn named_kind(command: &str) -> Option<vk::ObjectType> {
     }
 }
 
-macro_rules! destroy_intercepts {
-    ($($command:ident)*) => {
-        #[allow(non_snake_case)]
-        mod entry_points {
-            use super::*;
-            $(
-                pub unsafe extern "system" fn $command(
-                    handle: vk::Device,
-                    object: u64,
-                    allocator: *const vk::AllocationCallbacks<'_>,
-                ) {
-                    guarded((), || {
-                        // SAFETY: valid usage: the device is live.
-                        let Some(device) = (unsafe { device_of(handle) }) else {
-                            return;
-                        };
-                        // Before the call: another thread may get the same handle as soon as the driver frees it.
-                        if let (Some(state), Some(kind)) = (&device.state, named_kind(stringify!($command))) {
-                            state.objects.remove(kind, object, state.has_unreported_aborts());
-                        }
-                        let Some(next) = device.destroy.$command else {
-                            return;
-                        };
-                        match &device.state {
-                            Some(state) if device.is_undrained() => state.kept.add(next, object, allocator),
-                            // SAFETY: the application's own arguments.
-                            _ => unsafe { next(handle, object, allocator) },
-                        }
-                    });
-                }
-            )*
+/// The entry point of a command that destroys or frees one object.
+///
+/// # Safety
+/// Valid usage of the command; `pick` must select the next layer's.
+#[inline]
+pub unsafe fn destroy_object(
+    command: &str,
+    pick: impl FnOnce(&DeviceTable) -> Option<PfnDestroy>,
+    handle: vk::Device,
+    object: u64,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guarded((), || {
+        // SAFETY: the device is live (the caller's contract).
+        let Some(device) = (unsafe { device_of(handle) }) else {
+            return;
+        };
+        // Before the call: another thread may get the same handle as soon as the driver frees it.
+        if let (Some(state), Some(kind)) = (&device.state, named_kind(command)) {
+            state.objects.remove(kind, object, state.has_unreported_aborts());
         }
-
-        /// The layer's entry point of a command that destroys one object.
-        pub fn find(name: &[u8]) -> Option<PfnDestroy> {
-            $(if name == stringify!($command).as_bytes() {
-                return Some(entry_points::$command);
-            })*
-            None
+        let Some(next) = pick(&device.next) else {
+            return;
+        };
+        match &device.state {
+            Some(state) if device.is_undrained() => state.kept.add(next, object, allocator),
+            // SAFETY: the device is live, and nothing uses the object any more (the caller's contract).
+            _ => unsafe { next(handle, object, allocator) },
         }
-    };
+    });
 }
-destroy_commands!(destroy_intercepts);
 
 #[cfg(test)]
 mod tests {
@@ -64,7 +52,6 @@ mod tests {
     use crate::device::state::Phase;
     use crate::device::state::testing::module;
     use crate::intercept::testing::TestDevice;
-    use crate::loader::dispatch::DeviceTable;
     use std::ptr;
 
     #[test]
@@ -74,13 +61,13 @@ mod tests {
             ("vkDestroyShaderEXT", vk::ObjectType::SHADER_EXT),
         ] {
             let device = TestDevice::new(DeviceTable::EMPTY);
-            let destroy = find(command.as_bytes()).expect("an intercepted command");
+            let pick = |next: &DeviceTable| next.vkDestroyPipeline;
             let objects = &device.state().objects;
             let create_and_destroy = || {
                 objects.add(kind, 7, vec![module(1)]);
                 objects.set_name(kind, 7, "name".to_owned());
                 // SAFETY: the device is live, and the next layer has no such command.
-                unsafe { destroy(device.handle(), 7, ptr::null()) };
+                unsafe { destroy_object(command, pick, device.handle(), 7, ptr::null()) };
                 assert_eq!(objects.name(kind, 7), None);
                 objects.destroyed()
             };

@@ -1,11 +1,11 @@
 //! `VkDevice`, except for its creation.
 
-use super::{MISSING, command, guarded, next_of, wait};
+use super::{guarded, wait};
 use crate::arena::Arena;
+use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::locks::lock;
 use crate::report;
 use ash::vk::{self, Handle};
@@ -17,7 +17,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         if handle.is_null() {
             return;
         }
-        // SAFETY: valid usage: the device is live.
+        // SAFETY: valid usage: the device is live, and no other command uses it.
         let (key, device) = unsafe { (dispatch_key(handle.as_raw()), device_of(handle)) };
         if let Some(device) = device
             && let Some(state) = &device.state
@@ -34,7 +34,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
         // the only counted reference to a device.
-        let Some(device) = registry::devices().remove(key).and_then(Arc::into_inner) else {
+        let Some(device) = registry::DEVICES.remove(key).and_then(Arc::into_inner) else {
             return;
         };
         let undrained = device.is_undrained();
@@ -61,7 +61,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             }
         }
         if let Some(destroy) = next.vkDestroyDevice {
-            // SAFETY: the application's own arguments.
+            // SAFETY: valid usage: all objects of the application are destroyed, and those of the layer are too.
             unsafe { destroy(handle, allocator) };
         }
     });
@@ -74,34 +74,32 @@ unsafe fn destroy_fences(state: &AbortState, device: vk::Device, next: &DeviceTa
     let of_queues = state.queues.values().into_iter().map(|queue| queue.drain_fence);
     for fence in of_queues.chain(state.fences.drain()) {
         // SAFETY: no pending work uses the fence (the caller's contract); null is allowed.
-        unsafe { destroy(device, fence, std::ptr::null()) };
+        unsafe { destroy(device, fence.as_raw(), std::ptr::null()) };
     }
 }
 
 /// Waits by fences first, as `vkQueueWaitIdle` does.
 pub unsafe extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkDeviceWaitIdle) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let next = || unsafe { next(handle) };
-        let Some(state) = &device.state else {
-            return next();
-        };
-        let queues = state.queues.values();
-        let mark = WaitMark::of_queues(&queues);
-        if state.arena.is_none() {
-            return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
-        }
-        if device.is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        let result = match wait::for_queues(device, state, &mark.used_queues()) {
-            vk::Result::SUCCESS => wait::with_all_queues(state, next),
-            other => other,
-        };
-        mark.complete_if_successful(device.observe(result, DrainBudget::Drain))
-    })
+    // SAFETY: valid usage: the device is live, and its queues are externally synchronised.
+    unsafe {
+        forward!(handle, vkDeviceWaitIdle, |device, next| {
+            let next = || next(handle);
+            let Some(state) = &device.state else {
+                return next();
+            };
+            let queues = state.queues.values();
+            let mark = WaitMark::of_queues(&queues);
+            if state.arena.is_none() {
+                return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
+            }
+            if device.is_lost() {
+                return vk::Result::ERROR_DEVICE_LOST;
+            }
+            let result = match wait::for_queues(device, state, &mark.used_queues()) {
+                vk::Result::SUCCESS => wait::with_all_queues(state, next),
+                other => other,
+            };
+            mark.complete_if_successful(device.observe(result, DrainBudget::Drain))
+        })
+    }
 }

@@ -3,17 +3,16 @@
 use super::command;
 use super::physical_device::reports_masked;
 use crate::arena::memory_type;
-use crate::device::activate::{activate, memory_preference, memory_types, observe};
+use crate::device::activate::{activate, memory_preference, memory_types, without_emulation};
 use crate::device::create_info::{self, EditedCreateInfo, Refusal};
 use crate::device::probe;
-use crate::device::state::{AbortState, Device, Extensions, Instance};
-use crate::loader::dispatch::{DestroyTable, DeviceTable};
+use crate::device::registry::{self, dispatch_key};
+use crate::device::state::{AbortState, Device, Extensions, Instance, PhysicalDevice};
+use crate::loader::dispatch::DeviceTable;
 use crate::loader::link::{restore_link, take_link};
-use crate::loader::registry::{self, dispatch_key};
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::Enable;
 use ash::vk::{self, Handle};
-use std::ffi::CStr;
 use std::sync::Arc;
 
 pub unsafe extern "system" fn create(
@@ -23,7 +22,8 @@ pub unsafe extern "system" fn create(
     handle: *mut vk::Device,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage; the loader's link precedes the application's chain.
+        // SAFETY: valid usage: the physical device is live, and `info` and `handle` are valid; the loader's link precedes the
+        // application's chain.
         unsafe {
             let (Some(instance), Some(original)) = (registry::share_instance(physical), info.as_ref()) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -39,38 +39,35 @@ pub unsafe extern "system" fn create(
                 instance: &instance,
                 physical,
                 original,
+                requested: create_info::enabled(original),
                 allocator,
                 next,
                 next_gdpa,
             };
-            if instance.settings.enable == Enable::Always {
-                // The loader finds its own object through the handle.
-                let loader_handle = *handle;
-                match creation.run_with_all(handle) {
-                    Ok(state) => {
+            // The loader finds its own object through the handle.
+            let loader_handle = *handle;
+            let mut attempts = creation.attempts().into_iter().peekable();
+            while let Some(attempt) = attempts.next() {
+                let is_last = attempts.peek().is_none();
+                match creation.run(attempt, handle) {
+                    Ok(mut state) => {
+                        // The layer enables the feature in the other attempt.
+                        if let Some(state) = state.as_mut().filter(|_| is_last) {
+                            state.lacks_feature = state.enabled.abort && !create_info::enables_shader_abort(original);
+                        }
                         register(instance, physical, *handle, next_gdpa, state);
                         return vk::Result::SUCCESS;
                     }
                     Err(Failure::Destroyed(refusal)) => return creation.refused(&refusal),
-                    Err(failure) => {
-                        creation.log_not_enabled(&failure.reason());
-                        *handle = loader_handle;
-                        // The next layer has taken its link.
-                        restore_link(original.p_next, &link);
-                    }
+                    Err(failure) if !is_last => creation.log_not_enabled(&failure.reason()),
+                    Err(Failure::Own(refusal)) => return creation.refused(&refusal),
+                    Err(Failure::Next(result)) => return result,
                 }
+                *handle = loader_handle;
+                // The next layer has taken its link.
+                restore_link(original.p_next, &link);
             }
-            match creation.run(create_info::enabled(original), Extensions::default(), handle) {
-                Ok(mut state) => {
-                    if let Some(state) = &mut state {
-                        state.lacks_feature = state.enabled.abort && !create_info::enables_shader_abort(original);
-                    }
-                    register(instance, physical, *handle, next_gdpa, state);
-                    vk::Result::SUCCESS
-                }
-                Err(Failure::Next(result)) => result,
-                Err(Failure::Own(refusal) | Failure::Destroyed(refusal)) => creation.refused(&refusal),
-            }
+            vk::Result::ERROR_INITIALIZATION_FAILED
         }
     })
 }
@@ -95,40 +92,48 @@ impl Failure {
     }
 }
 
+/// The extensions of a device that the layer tries to create.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// The extensions that the device enables.
+    enabled: Extensions,
+    /// Those of them that the driver provides, and that the application's create-info or its features may lack.
+    native: Extensions,
+}
+
 /// The arguments of `vkCreateDevice`, and the next layer's functions.
 struct Creation<'a> {
     instance: &'a Instance,
     physical: vk::PhysicalDevice,
     original: &'a vk::DeviceCreateInfo<'a>,
+    /// The extensions that the application enables.
+    requested: Extensions,
     allocator: *const vk::AllocationCallbacks<'a>,
     next: vk::PFN_vkCreateDevice,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
 }
 
 impl Creation<'_> {
-    /// Creates the device with the three extensions and their features, whether or not the application enables them.
-    ///
-    /// # Errors
-    /// The extensions are not supported; or as [`Self::run`].
-    ///
-    /// # Safety
-    /// As [`Self::run`].
-    unsafe fn run_with_all(&self, handle: *mut vk::Device) -> Result<Option<AbortState>, Failure> {
-        let capabilities = probe::physical_device(self.instance, self.physical);
-        let native = capabilities.native.without(capabilities.emulated);
-        if !Extensions::ALL
-            .without(native)
-            .without(capabilities.emulated)
-            .is_empty()
-        {
-            let reason = capabilities.reason.as_deref().unwrap_or("emulation = off");
-            return Err(Failure::Own(Refusal {
-                result: vk::Result::ERROR_EXTENSION_NOT_PRESENT,
-                reason: reason.to_owned(),
-            }));
+    /// The devices to try, in order: under `enable = always` one with all extensions, and then what the application requests.
+    fn attempts(&self) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        if self.instance.settings.enable == Enable::Always {
+            let capabilities = probe::physical_device(self.instance, self.physical);
+            let native = capabilities.native.without(capabilities.emulated);
+            if native.or(capabilities.emulated) == Extensions::ALL {
+                attempts.push(Attempt {
+                    enabled: Extensions::ALL,
+                    native,
+                });
+            } else {
+                self.log_not_enabled(capabilities.reason.as_deref().unwrap_or("emulation = off"));
+            }
         }
-        // SAFETY: the caller's contract.
-        unsafe { self.run(Extensions::ALL, native, handle) }
+        attempts.push(Attempt {
+            enabled: self.requested,
+            native: Extensions::default(),
+        });
+        attempts
     }
 
     /// Logs why the layer refuses a device. Returns the result of `vkCreateDevice`.
@@ -144,64 +149,91 @@ impl Creation<'_> {
         self.instance.log.line(Level::Error, &text);
     }
 
-    /// Creates the device with `enabled`, of which the application's create-info may lack those in `native` and their
-    /// features. Returns the layer's state of the device, if it has one.
+    /// Calls the next layer.
+    ///
+    /// # Safety
+    /// The create-info and `handle` must be valid.
+    unsafe fn create(&self, info: &vk::DeviceCreateInfo<'_>, handle: *mut vk::Device) -> Result<(), Failure> {
+        // SAFETY: the application's own arguments, except for the create-info (the caller's contract).
+        match unsafe { (self.next)(self.physical, info, self.allocator, handle) } {
+            vk::Result::SUCCESS => Ok(()),
+            result => Err(Failure::Next(result)),
+        }
+    }
+
+    /// Creates a device. Returns the layer's state of it, if it has one.
     ///
     /// # Errors
     /// The layer or the next one cannot create it.
     ///
     /// # Safety
     /// The create-info and `handle` must be valid.
-    unsafe fn run(
+    unsafe fn run(&self, attempt: Attempt, handle: *mut vk::Device) -> Result<Option<AbortState>, Failure> {
+        let Attempt { enabled, native } = attempt;
+        let (instance, requested) = (self.instance, self.requested);
+        // SAFETY: the create-info and `handle` are valid (the caller's contract).
+        unsafe {
+            if enabled.is_empty() {
+                return self.create(self.original, handle).map(|()| None);
+            }
+            let capabilities = probe::physical_device(instance, self.physical);
+            let emulated = enabled.and(capabilities.emulated);
+            if !enabled.without(emulated).without(capabilities.listed).is_empty() {
+                return Err(Failure::Next(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+            }
+            if !emulated.is_empty() || !native.is_empty() {
+                return self.run_edited(&capabilities, emulated, native, handle);
+            }
+            self.create(self.original, handle)?;
+            Ok(Some(AbortState {
+                requested,
+                ..without_emulation(instance, self.physical, enabled)
+            }))
+        }
+    }
+
+    /// As [`Self::run`], from an edited create-info: with the extensions `native` of the driver, and without the emulated ones.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    ///
+    /// # Safety
+    /// As [`Self::run`].
+    unsafe fn run_edited(
         &self,
-        enabled: Extensions,
+        capabilities: &PhysicalDevice,
+        emulated: Extensions,
         native: Extensions,
         handle: *mut vk::Device,
     ) -> Result<Option<AbortState>, Failure> {
-        let instance = self.instance;
-        // SAFETY: the application's own arguments, except for the create-info.
-        let create = |info: &vk::DeviceCreateInfo<'_>| unsafe {
-            match (self.next)(self.physical, info, self.allocator, handle) {
-                vk::Result::SUCCESS => Ok(()),
-                result => Err(Failure::Next(result)),
-            }
-        };
-        if enabled.is_empty() {
-            return create(self.original).map(|()| None);
-        }
-        let capabilities = probe::physical_device(instance, self.physical);
-        let emulated = enabled.and(capabilities.emulated);
-        if !enabled.without(emulated).without(capabilities.listed).is_empty() {
-            return Err(Failure::Next(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
-        }
-        // SAFETY: the create-info is valid (the caller's contract).
-        let requested = unsafe { create_info::enabled(self.original) };
-        if emulated.is_empty() && native.is_empty() {
-            return create(self.original).map(|()| {
-                Some(AbortState {
-                    requested,
-                    ..observe(instance, self.physical, enabled)
-                })
-            });
-        }
+        let (instance, requested) = (self.instance, self.requested);
         let types = memory_types(instance, self.physical);
-        let preference = memory_preference(instance, &capabilities);
+        let preference = memory_preference(instance, capabilities);
         let wanted = create_info::Wanted {
             native,
             report_masked: reports_masked(instance),
             device_coherent: memory_type::wants_device_coherent(&types, &preference),
         };
-        // SAFETY: the create-info is valid (the caller's contract).
-        let edited = unsafe { EditedCreateInfo::new(self.original, &capabilities, emulated, wanted) };
-        let mut edited = edited.map_err(Failure::Own)?;
-        for warning in &edited.warnings {
-            instance.log.line(Level::Warning, &format!("vkCreateDevice: {warning}"));
-        }
-        create(&edited.create_info(self.original))?;
-        // SAFETY: the next layer has just created the device from `edited`.
+        // SAFETY: the create-info and `handle` are valid (the caller's contract), and so is the edited copy. The next layer has
+        // just created the device that is activated, or destroyed again.
         unsafe {
-            let memory = (&types, preference);
-            let mut state = activate(instance, &capabilities, &edited, memory, *handle, self.next_gdpa);
+            let edited = EditedCreateInfo::new(self.original, capabilities, emulated, wanted);
+            let mut edited = edited.map_err(Failure::Own)?;
+            for warning in &edited.warnings {
+                instance.log.line(Level::Warning, &format!("vkCreateDevice: {warning}"));
+            }
+            self.create(&edited.create_info(self.original), handle)?;
+            let activate = |edited: &_| {
+                activate(
+                    instance,
+                    capabilities,
+                    edited,
+                    (&types, preference),
+                    *handle,
+                    self.next_gdpa,
+                )
+            };
+            let mut state = activate(&edited);
             if let Err(reason) = &state
                 && !requested.abort
             {
@@ -213,7 +245,7 @@ impl Creation<'_> {
                 if requested.is_empty() {
                     return Ok(None);
                 }
-                state = activate(instance, &capabilities, &edited, memory, *handle, self.next_gdpa);
+                state = activate(&edited);
             }
             state.map(Some).map_err(|reason| {
                 let next = DeviceTable::load(|name| (self.next_gdpa)(*handle, name.as_ptr()));
@@ -243,16 +275,14 @@ unsafe fn register(
 ) {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
-        let get = |name: &CStr| next_gdpa(handle, name.as_ptr());
         let device = Device {
             handle,
             physical,
             instance,
-            next: DeviceTable::load(get),
-            destroy: DestroyTable::load(get),
+            next: DeviceTable::load(|name| next_gdpa(handle, name.as_ptr())),
             next_gdpa,
             state,
         };
-        registry::devices().insert(dispatch_key(handle.as_raw()), Arc::new(device));
+        registry::DEVICES.insert(dispatch_key(handle.as_raw()), Arc::new(device));
     }
 }

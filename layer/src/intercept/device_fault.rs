@@ -1,10 +1,10 @@
 //! `VK_KHR_device_fault`: the fault queries. `VK_EXT_device_fault`: the one query that depends on the loss.
 
-use super::{MISSING, command, next_of};
-use crate::device::state::{AbortState, Device, Outcome};
+use super::{MISSING, command};
+use crate::device::registry::device_of;
+use crate::device::state::{AbortState, Device, LossData};
 use crate::device_loss::DrainBudget;
 use crate::loader::chain::{Node, nodes};
-use crate::loader::registry::device_of;
 use crate::report::fault_info::description;
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -25,26 +25,25 @@ pub unsafe extern "system" fn reports(
     infos: *mut FaultInfo,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the device is live and `count` valid.
-        let (Some(device), Some(count)) = (unsafe { (device_of(handle), count.as_mut()) }) else {
-            return MISSING;
-        };
-        let native = device.next.vkGetDeviceFaultReportsKHR;
-        let Some(state) = &device.state else {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, timeout, count, infos) });
-        };
-        if state.emulated.fault || state.emulated.abort {
-            wait_for_reports(device, state, timeout);
-            if state.faults.len() > 0 || state.emulated.fault {
-                // SAFETY: valid usage: `infos` is null or has `count` elements.
-                return unsafe { take_reports(state, count, infos) };
+        // SAFETY: valid usage: the device is live, `count` valid, and `infos` null or of `count` elements.
+        unsafe {
+            let (Some(device), Some(count)) = (device_of(handle), count.as_mut()) else {
+                return MISSING;
+            };
+            let native = device.next.vkGetDeviceFaultReportsKHR;
+            let Some(state) = &device.state else {
+                return native.map_or(MISSING, |next| next(handle, timeout, count, infos));
+            };
+            if state.emulated.fault || state.emulated.abort {
+                wait_for_reports(device, state, timeout);
+                if state.faults.len() > 0 || state.emulated.fault {
+                    return take_reports(state, count, infos);
+                }
             }
+            // No report of the layer; if it waited for one, the timeout is used up, so the driver is only polled.
+            let left = if state.emulated.abort { 0 } else { timeout };
+            native.map_or(MISSING, |next| next(handle, left, count, infos))
         }
-        // No report of the layer; if it waited for one, the timeout is used up, so the driver is only polled.
-        let left = if state.emulated.abort { 0 } else { timeout };
-        // SAFETY: the application's own arguments, except for the timeout.
-        native.map_or(MISSING, |next| unsafe { next(handle, left, count, infos) })
     })
 }
 
@@ -141,27 +140,30 @@ unsafe fn take_reports(state: &AbortState, count: &mut u32, infos: *mut FaultInf
 
 pub unsafe extern "system" fn debug_info(handle: vk::Device, info: *mut FaultDebugInfo) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the device is live.
-        let (Some(device), false) = (unsafe { device_of(handle) }, info.is_null()) else {
-            return MISSING;
-        };
-        let native = device.next.vkGetDeviceFaultDebugInfoKHR;
-        let Some(state) = &device.state else {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, info) });
-        };
-        if state.aborted() {
-            device.advance(state, DrainBudget::Drain);
+        // SAFETY: valid usage: the device is live, and `info` and its chain are valid.
+        unsafe {
+            let (Some(device), false) = (device_of(handle), info.is_null()) else {
+                return MISSING;
+            };
+            let native = || {
+                device
+                    .next
+                    .vkGetDeviceFaultDebugInfoKHR
+                    .map_or(MISSING, |next| next(handle, info))
+            };
+            let Some(state) = &device.state else {
+                return native();
+            };
+            if state.aborted() {
+                device.advance(state, DrainBudget::Drain);
+            }
+            let loss = state.loss.data.get();
+            let has_messages = loss.is_some_and(|loss| !loss.message_data.is_empty());
+            match state.emulated.fault || (state.emulated.abort && has_messages) {
+                true => fill_debug_info(state, loss.unwrap_or(&LossData::default()), info),
+                false => native(),
+            }
         }
-        let outcome = state.loss.outcome.get();
-        let has_messages = outcome.is_some_and(|outcome| !outcome.message_data.is_empty());
-        let answers = state.emulated.fault || (state.emulated.abort && has_messages);
-        if !answers {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, info) });
-        }
-        // SAFETY: valid usage: `info` and its chain are valid.
-        unsafe { fill_debug_info(state, outcome.unwrap_or(&Outcome::default()), info) }
     })
 }
 
@@ -172,42 +174,35 @@ pub unsafe extern "system" fn info_ext(
     counts: *mut vk::DeviceFaultCountsEXT<'_>,
     info: *mut vk::DeviceFaultInfoEXT<'_>,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetDeviceFaultInfoEXT) }) else {
-            return MISSING;
-        };
-        let outcome = device.state.as_ref().and_then(|state| state.loss.outcome.get());
-        match outcome.filter(|outcome| !outcome.by_driver && !counts.is_null()) {
-            Some(outcome) => {
-                // SAFETY: valid usage: `counts` is valid, and `info` is null or valid.
-                unsafe {
-                    (*counts).address_info_count = 0;
-                    (*counts).vendor_info_count = 0;
-                    (*counts).vendor_binary_size = 0;
-                    if !info.is_null() {
-                        (*info).description = description(&outcome.text);
-                    }
-                }
-                vk::Result::SUCCESS
+    // SAFETY: valid usage: the device is live, `counts` is valid, and `info` is null or valid.
+    unsafe {
+        forward!(handle, vkGetDeviceFaultInfoEXT, |device, next| {
+            let loss = device.state.as_ref().and_then(|state| state.loss.data.get());
+            let Some(loss) = loss.filter(|loss| !loss.by_driver && !counts.is_null()) else {
+                return next(handle, counts, info);
+            };
+            (*counts).address_info_count = 0;
+            (*counts).vendor_info_count = 0;
+            (*counts).vendor_binary_size = 0;
+            if !info.is_null() {
+                (*info).description = description(&loss.text);
             }
-            // SAFETY: the application's own arguments.
-            None => unsafe { next(handle, counts, info) },
-        }
-    })
+            vk::Result::SUCCESS
+        })
+    }
 }
 
 /// # Safety
 /// `info` and its chain must be valid, and every array as long as its size says.
-unsafe fn fill_debug_info(state: &AbortState, outcome: &Outcome, info: *mut FaultDebugInfo) -> vk::Result {
+unsafe fn fill_debug_info(state: &AbortState, loss: &LossData, info: *mut FaultDebugInfo) -> vk::Result {
     let mut result = vk::Result::SUCCESS;
     // SAFETY: the structures may be written, and the arrays have the sizes that they say (the caller's contract).
     unsafe {
         for messages in nodes((*info).p_next).filter_map(Node::cast::<ShaderAbortMessageInfo>) {
             let (size, data) = ((*messages).message_data_size, (*messages).p_message_data);
             let capacity = usize::try_from(size).unwrap_or(usize::MAX);
-            let written = copy(&outcome.message_data, data.cast(), capacity);
-            if written < outcome.message_data.len() {
+            let written = copy(&loss.message_data, data.cast(), capacity);
+            if written < loss.message_data.len() {
                 result = vk::Result::INCOMPLETE;
             }
             (*messages).message_data_size = written as u64;
@@ -216,7 +211,7 @@ unsafe fn fill_debug_info(state: &AbortState, outcome: &Outcome, info: *mut Faul
             (*info).vendor_binary_size = 0;
             return result;
         }
-        let binary = &outcome.vendor_binary;
+        let binary = &loss.vendor_binary;
         let (capacity, data) = ((*info).vendor_binary_size as usize, (*info).p_vendor_binary_data);
         if !data.is_null() && capacity < binary.len() {
             // A truncated crash dump cannot be decoded, so nothing is written.

@@ -1,23 +1,21 @@
 //! `VkFence`.
 
-use super::queue::elements;
-use super::{MISSING, command, next_of, wait};
+use super::wait;
 use crate::device::state::Signal;
 use crate::device_loss::{DrainBudget, WaitMark};
+use crate::loader::ffi::elements;
 use ash::vk;
 
 /// As the policy `observe`. A signalled fence covers the submissions before it.
 pub unsafe extern "system" fn status(handle: vk::Device, fence: vk::Fence) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetFenceStatus) }) else {
-            return MISSING;
-        };
-        let mark = WaitMark::of_signals(device, [Signal::Fence(fence)].into_iter());
-        // SAFETY: the application's own arguments.
-        let result = device.checked(DrainBudget::Poll, || unsafe { next(handle, fence) });
-        mark.complete_without_abort(device, result)
-    })
+    // SAFETY: valid usage: the device and the fence are live.
+    unsafe {
+        forward!(handle, vkGetFenceStatus, |device, next| {
+            let mark = WaitMark::of_signals(device, [Signal::Fence(fence)].into_iter());
+            let result = device.checked(DrainBudget::Poll, || next(handle, fence));
+            mark.complete_without_abort(device, result)
+        })
+    }
 }
 
 /// As the policy `wait`. The fences cover the submissions before them.
@@ -28,24 +26,19 @@ pub unsafe extern "system" fn wait(
     all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkWaitForFences) }) else {
-            return MISSING;
-        };
-        // A wait for any of several fences does not tell which has signalled.
-        let mark = match all != vk::FALSE || count == 1 {
-            true => {
-                // SAFETY: valid usage: `fences` has `count` elements.
-                let fences = unsafe { elements(fences, count) };
-                WaitMark::of_signals(device, fences.iter().map(|fence| Signal::Fence(*fence)))
-            }
-            false => WaitMark::default(),
-        };
-        let result = wait::sliced(device, timeout, |timeout| {
-            // SAFETY: the application's own arguments, except for the timeout.
-            unsafe { next(handle, count, fences, all, timeout) }
-        });
-        mark.complete_without_abort(device, result)
-    })
+    // SAFETY: valid usage: the device is live, and `fences` has `count` elements; all arguments but the timeout are passed on.
+    unsafe {
+        forward!(handle, vkWaitForFences, |device, next| {
+            // A wait for any of several fences does not tell which has signalled.
+            let mark = match all != vk::FALSE || count == 1 {
+                true => {
+                    let fences = elements(fences, count).iter();
+                    WaitMark::of_signals(device, fences.map(|fence| Signal::Fence(*fence)))
+                }
+                false => WaitMark::default(),
+            };
+            let result = wait::sliced(device, timeout, |timeout| next(handle, count, fences, all, timeout));
+            mark.complete_without_abort(device, result)
+        })
+    }
 }

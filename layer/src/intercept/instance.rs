@@ -3,19 +3,19 @@
 use super::enumerate::{extension, fill, own_layer};
 use super::{command, guarded};
 use crate::LAYER_NAME;
+use crate::device::registry::{self, dispatch_key};
 use crate::device::state::{Instance, Messenger};
 use crate::environment;
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
+use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr, string};
 use crate::loader::link::{restore_link, take_link};
-use crate::loader::registry::{self, dispatch_key};
+use crate::log::{Level, Log};
 use crate::os;
-use crate::report::log::{Level, Log};
 use crate::settings::{self, Emulation, Enable, Settings};
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -125,7 +125,7 @@ unsafe fn register(
             dispatch_key(handle.as_raw()),
         )
     };
-    registry::instances().insert(
+    registry::INSTANCES.insert(
         key,
         Arc::new(Instance {
             next,
@@ -149,8 +149,8 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
             return;
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle.
-        // SAFETY: valid usage: the instance is live.
-        let Some(instance) = registry::instances().remove(unsafe { dispatch_key(handle.as_raw()) }) else {
+        // SAFETY: valid usage: the instance is live, and nothing else uses it any more.
+        let Some(instance) = registry::INSTANCES.remove(unsafe { dispatch_key(handle.as_raw()) }) else {
             return;
         };
         if instance.leaked.load(Ordering::Acquire) {
@@ -159,7 +159,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
             return;
         }
         if let Some(next) = instance.next.vkDestroyInstance {
-            // SAFETY: the application's own arguments.
+            // SAFETY: valid usage: the instance is live, and all its objects are destroyed.
             unsafe { next(handle, allocator) };
         }
     });
@@ -172,13 +172,13 @@ pub unsafe extern "system" fn enumerate_extensions(
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: null or a null-terminated string.
-        if layer.is_null() || unsafe { CStr::from_ptr(layer) } != LAYER_NAME {
-            return vk::Result::ERROR_LAYER_NOT_PRESENT;
+        // SAFETY: valid usage: the name is null or null-terminated, and the list null or of `count` elements.
+        unsafe {
+            match string(layer) == Some(LAYER_NAME) {
+                true => fill(&[extension(vk::EXT_LAYER_SETTINGS_NAME, 2)], count, properties),
+                false => vk::Result::ERROR_LAYER_NOT_PRESENT,
+            }
         }
-        let settings = extension(vk::EXT_LAYER_SETTINGS_NAME, 2);
-        // SAFETY: valid usage: the list is null or has `count` elements.
-        unsafe { fill(&[settings], count, properties) }
     })
 }
 

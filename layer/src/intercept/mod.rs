@@ -1,12 +1,20 @@
 //! The commands that the layer intercepts.
 //!
-//! [`table`] lists them with a policy each. Commands that only follow a policy of `policy.rs` are generated from their row;
-//! the others have code in the file of their Vulkan object. Every entry point relies on the valid usage of its command:
+//! `loader::commands` lists them with a policy each. Those that only follow a policy of `policy.rs` are generated from their
+//! row; the others have code in the file of their Vulkan object. Every entry point relies on the valid usage of its command:
 //! handles are live, and pointers are null only where the command allows it.
+
+/// [`forward`] with the next layer's command of this name, or else of its alias.
+macro_rules! forward {
+    ($handle:expr, $command:ident $(| $alias:ident)?, $body:expr) => {
+        $crate::intercept::forward($handle, |next| next.$command$(.or(next.$alias))?, $body)
+    };
+}
 
 #[macro_use]
 mod policy;
 
+mod batch;
 mod debug_utils;
 mod destroy;
 mod device;
@@ -17,7 +25,6 @@ mod fence;
 mod instance;
 mod physical_device;
 mod pipeline;
-mod pipeline_batch;
 mod pipeline_create_info;
 mod pipeline_edit;
 mod pipeline_key;
@@ -32,14 +39,32 @@ mod table;
 pub mod testing;
 mod wait;
 
+use crate::device::registry::device_of;
 use crate::device::state::Device;
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::device_of;
 use ash::vk::{self, Handle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The result of a command that the next layer lacks.
 const MISSING: vk::Result = vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+
+/// The result of an entry point.
+trait EntryResult {
+    /// The next layer lacks the command.
+    const MISSING: Self;
+    /// The layer's code has panicked.
+    const PANICKED: Self;
+}
+
+impl EntryResult for vk::Result {
+    const MISSING: Self = MISSING;
+    const PANICKED: Self = Self::ERROR_UNKNOWN;
+}
+
+impl EntryResult for () {
+    const MISSING: Self = ();
+    const PANICKED: Self = ();
+}
 
 /// Runs the body of an entry point. A panic becomes `fallback`: it must not unwind into the loader.
 fn guarded<R>(fallback: R, body: impl FnOnce() -> R) -> R {
@@ -48,20 +73,25 @@ fn guarded<R>(fallback: R, body: impl FnOnce() -> R) -> R {
 
 /// Runs the body of an entry point that returns a `VkResult`.
 fn command(body: impl FnOnce() -> vk::Result) -> vk::Result {
-    guarded(vk::Result::ERROR_UNKNOWN, body)
+    guarded(vk::Result::PANICKED, body)
 }
 
-/// The tracked device of a handle, and the next layer's function that `pick` selects. None if the next layer lacks it.
+/// Runs the body of an entry point with the tracked device of a handle, and the next layer's function that `pick` selects.
 ///
 /// # Safety
 /// `handle` must be a device, queue or command buffer that is valid during the current call.
-unsafe fn next_of<'a, H: Handle, F>(
+unsafe fn forward<'a, H: Handle, F, R: EntryResult>(
     handle: H,
     pick: impl FnOnce(&DeviceTable) -> Option<F>,
-) -> Option<(&'a Device, F)> {
-    // SAFETY: the handle is valid during the call (the caller's contract).
-    let device = unsafe { device_of(handle) }?;
-    Some((device, pick(&device.next)?))
+    body: impl FnOnce(&'a Device, F) -> R,
+) -> R {
+    guarded(R::PANICKED, || {
+        // SAFETY: the handle is valid during the call (the caller's contract).
+        let Some(device) = (unsafe { device_of(handle) }) else {
+            return R::MISSING;
+        };
+        pick(&device.next).map_or(R::MISSING, |next| body(device, next))
+    })
 }
 
 #[cfg(test)]

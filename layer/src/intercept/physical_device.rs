@@ -4,10 +4,11 @@ use super::enumerate::{copy_text, extension, fill, own_layer};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::probe;
+use crate::device::registry::instance_of;
 use crate::device::state::{Instance, MAX_FAULT_COUNT};
 use crate::loader::chain::{hiding, nodes};
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::registry::instance_of;
+use crate::loader::ffi::string;
 use crate::settings::OnAbort;
 use ash::vk::{self, TaggedStructure};
 use std::ffi::{CStr, c_char, c_void};
@@ -28,38 +29,36 @@ pub unsafe extern "system" fn enumerate_extensions(
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the physical device is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return MISSING;
-        };
-        // SAFETY: valid usage: null or a null-terminated string.
-        let layer_name = (!layer.is_null()).then(|| unsafe { CStr::from_ptr(layer) });
-        let own = || -> Vec<_> {
-            let emulated = probe::physical_device(instance, handle).emulated;
-            emulated.names().map(|name| extension(name, SPEC_VERSION)).collect()
-        };
-        match layer_name {
-            // SAFETY: valid usage: `properties` is null or has `count` elements.
-            Some(name) if name == LAYER_NAME => unsafe { fill(&own(), count, properties) },
-            None => {
-                // Not from the probe: the layers below may list other extensions later.
-                let mut all = match probe::extensions(&instance.next, handle) {
-                    Ok(all) => all,
-                    Err(error) => return error,
-                };
-                for entry in own() {
-                    if !all.iter().any(|listed| listed.extension_name == entry.extension_name) {
-                        all.push(entry);
+        // SAFETY: valid usage: the physical device is live, the name null or null-terminated, and `properties` null or of `count`
+        // elements.
+        unsafe {
+            let Some(instance) = instance_of(handle) else {
+                return MISSING;
+            };
+            let own = || -> Vec<_> {
+                let emulated = probe::physical_device(instance, handle).emulated;
+                emulated.names().map(|name| extension(name, SPEC_VERSION)).collect()
+            };
+            match string(layer) {
+                Some(name) if name == LAYER_NAME => fill(&own(), count, properties),
+                None => {
+                    // Not from the probe: the layers below may list other extensions later.
+                    let mut all = match probe::extensions(&instance.next, handle) {
+                        Ok(all) => all,
+                        Err(error) => return error,
+                    };
+                    for entry in own() {
+                        if !all.iter().any(|listed| listed.extension_name == entry.extension_name) {
+                            all.push(entry);
+                        }
                     }
+                    fill(&all, count, properties)
                 }
-                // SAFETY: valid usage: `properties` is null or has `count` elements.
-                unsafe { fill(&all, count, properties) }
+                Some(_) => match instance.next.vkEnumerateDeviceExtensionProperties {
+                    Some(next) => next(handle, layer, count, properties),
+                    None => MISSING,
+                },
             }
-            Some(_) => match instance.next.vkEnumerateDeviceExtensionProperties {
-                // SAFETY: the application's own arguments.
-                Some(next) => unsafe { next(handle, layer, count, properties) },
-                None => MISSING,
-            },
         }
     })
 }
@@ -78,18 +77,15 @@ pub unsafe extern "system" fn enumerate_layers(
 ///
 /// # Safety
 /// Valid usage of the command.
-unsafe fn query<T>(
+pub unsafe fn query<T>(
     pick: impl FnOnce(&InstanceTable) -> Option<QueryFn<T>>,
     handle: vk::PhysicalDevice,
     output: *mut T,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the physical device is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return;
-        };
-        // SAFETY: the application's own arguments; valid usage: `output` starts a chain that may be written.
+        // SAFETY: the physical device is live, and `output` starts a chain that may be written (the caller's contract).
         unsafe {
+            let Some(instance) = instance_of(handle) else { return };
             if let Some(next) = pick(&instance.next) {
                 let hidden = |s_type| is_emulated(instance, handle, s_type);
                 hiding(output.cast(), hidden, || next(handle, output));
@@ -146,7 +142,7 @@ pub fn reports_masked(instance: &Instance) -> bool {
 ///
 /// # Safety
 /// Valid usage of the command.
-unsafe fn query_tools(
+pub unsafe fn query_tools(
     pick: impl FnOnce(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
     handle: vk::PhysicalDevice,
     count: *mut u32,
@@ -206,27 +202,3 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Ok(version) => version,
     Err(_) => c"",
 };
-
-/// The entry point of a command that has two names. Forwards to the next layer's command of the same name, or else of the
-/// other one.
-macro_rules! two_names {
-    ($own:ident $command:ident $other:ident => $by:ident ($($parameter:ident: $type:ty),*) $(-> $result:ty)?) => {
-        pub unsafe extern "system" fn $own(handle: vk::PhysicalDevice, $($parameter: $type),*) $(-> $result)? {
-            // SAFETY: the application's own arguments.
-            unsafe { $by(|next| next.$command.or(next.$other), handle, $($parameter),*) }
-        }
-    };
-}
-
-two_names!(features2 vkGetPhysicalDeviceFeatures2 vkGetPhysicalDeviceFeatures2KHR
-    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
-two_names!(features2_khr vkGetPhysicalDeviceFeatures2KHR vkGetPhysicalDeviceFeatures2
-    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
-two_names!(properties2 vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2KHR
-    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
-two_names!(properties2_khr vkGetPhysicalDeviceProperties2KHR vkGetPhysicalDeviceProperties2
-    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
-two_names!(tool_properties vkGetPhysicalDeviceToolProperties vkGetPhysicalDeviceToolPropertiesEXT
-    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);
-two_names!(tool_properties_ext vkGetPhysicalDeviceToolPropertiesEXT vkGetPhysicalDeviceToolProperties
-    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);

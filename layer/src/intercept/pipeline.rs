@@ -1,24 +1,25 @@
 //! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
-use super::pipeline_batch::Batch;
-use super::pipeline_create_info::EditCreateInfo;
+use super::batch::{Batch, remember};
+use super::guarded;
+use super::pipeline_create_info::PipelineInfo;
 use super::pipeline_edit::Editor;
-use super::queue::elements;
-use super::{MISSING, command, guarded, next_of};
+use crate::device::registry::device_of;
 use crate::device::shader::words_of;
-use crate::device::state::{AbortState, DeferredCreation, Device, ModuleUse, Objects};
+use crate::device::state::{AbortState, DeferredCreation, Device};
 use crate::loader::chain;
-use crate::loader::registry::device_of;
+use crate::loader::ffi::elements;
 use crate::locks::lock;
-use ash::vk::{self, Handle};
+use ash::vk;
 use std::slice;
 
-/// Creates pipelines by `next`, from edited create-infos or from the application's own if nothing had to be edited. Calls
+/// Creates pipelines by `next`, from edited create-infos or from the application's if nothing had to be edited. Calls
 /// `next` once at most, without the pipelines whose modules cannot be rewritten.
 ///
 /// # Safety
-/// `infos` and `pipelines` must have `count` elements, and `next` must call the next layer's command.
-unsafe fn create<I: EditCreateInfo>(
+/// `infos` and `pipelines` must have `count` elements, valid until the creation is complete, and `next` must call the next layer's
+/// command.
+unsafe fn create<I: PipelineInfo>(
     command: &str,
     (device, state): (&Device, &AbortState),
     operation: vk::DeferredOperationKHR,
@@ -26,61 +27,45 @@ unsafe fn create<I: EditCreateInfo>(
     pipelines: *mut vk::Pipeline,
     next: impl FnOnce(vk::DeferredOperationKHR, u32, *const I, *mut vk::Pipeline) -> vk::Result,
 ) -> vk::Result {
-    // Not every driver writes the array if it fails, and the handles are read below.
-    // SAFETY: `count` elements (the caller's contract).
-    unsafe { pipelines.write_bytes(0, count as usize) };
-    let mut editor = Editor::new(device, state);
-    // SAFETY: `count` elements (the caller's contract), valid until the creation is complete (valid usage).
-    let mut batch = unsafe { Batch::new(&mut editor, slice::from_raw_parts(infos, count as usize)) };
-    let log_refusal = |batch: &Batch<I>, result| {
-        let modules = batch.modules.iter().flatten();
-        device.log_refusal(command, result, modules.map(|used| &used.module));
-    };
-    let Some(error) = batch.error else {
-        let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
-        let result = next(operation, count, infos, pipelines);
-        log_refusal(&batch, result);
-        if result == vk::Result::OPERATION_DEFERRED_KHR {
-            let mut storage = editor.storage;
-            storage.keep(std::mem::take(&mut batch.infos));
-            let creation = DeferredCreation::new(storage, pipelines, batch.modules);
-            lock(&state.deferred).entry(operation).or_default().push(creation);
-        } else {
-            // SAFETY: one pipeline for each create-info.
-            unsafe { remember(&state.objects, pipelines, batch.modules) };
-        }
-        return result;
-    };
-    let mut created = vec![vk::Pipeline::null(); batch.infos.len()];
-    let count = batch.infos.len() as u32;
-    let mut result = vk::Result::SUCCESS;
-    if count > 0 {
-        // Not deferred: a command that returns an error has deferred nothing.
-        let operation = vk::DeferredOperationKHR::null();
-        result = next(operation, count, batch.infos.as_ptr(), created.as_mut_ptr());
-        log_refusal(&batch, result);
-    }
-    // SAFETY: the arrays are those of the batch.
+    // SAFETY: both arrays have `count` elements, valid until the creation is complete (the caller's contract).
     unsafe {
+        // Not every driver writes the array if it fails, and the handles are read below.
+        pipelines.write_bytes(0, count as usize);
+        let mut editor = Editor::new(device, state);
+        let mut batch = Batch::of_pipelines(&mut editor, slice::from_raw_parts(infos, count as usize));
+        let Some(error) = batch.error else {
+            let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
+            let result = next(operation, count, infos, pipelines);
+            batch.log_refusal(device, command, result);
+            if result == vk::Result::OPERATION_DEFERRED_KHR {
+                let mut storage = editor.storage;
+                storage.keep(std::mem::take(&mut batch.infos));
+                let creation = DeferredCreation::new(storage, pipelines, batch.modules);
+                lock(&state.deferred).entry(operation).or_default().push(creation);
+            } else {
+                let pipelines = slice::from_raw_parts(pipelines, count as usize);
+                remember(&state.objects, pipelines, batch.modules);
+            }
+            return result;
+        };
+        let mut created = vec![vk::Pipeline::null(); batch.infos.len()];
+        let mut result = vk::Result::SUCCESS;
+        if !created.is_empty() {
+            // Not deferred: a command that returns an error has deferred nothing.
+            let operation = vk::DeferredOperationKHR::null();
+            result = next(
+                operation,
+                created.len() as u32,
+                batch.infos.as_ptr(),
+                created.as_mut_ptr(),
+            );
+            batch.log_refusal(device, command, result);
+        }
         batch.scatter(&created, pipelines);
-        remember(&state.objects, created.as_ptr(), batch.modules);
-    }
-    match result.as_raw() < 0 {
-        true => result,
-        false => error,
-    }
-}
-
-/// Remembers which modules new pipelines are created from.
-///
-/// # Safety
-/// `pipelines` must have as many elements as `modules`.
-unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: Vec<Vec<ModuleUse>>) {
-    // SAFETY: as many elements (the caller's contract).
-    let pipelines = unsafe { slice::from_raw_parts(pipelines, modules.len()) };
-    for (pipeline, modules) in pipelines.iter().zip(modules) {
-        if *pipeline != vk::Pipeline::null() {
-            objects.add(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
+        remember(&state.objects, &created, batch.modules);
+        match result.as_raw() < 0 {
+            true => result,
+            false => error,
         }
     }
 }
@@ -89,7 +74,7 @@ unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: V
 ///
 /// # Safety
 /// `infos` must be null or have `count` valid elements.
-unsafe fn report_unused_aborts<I: EditCreateInfo>(device: &Device, infos: *const I, count: u32) {
+unsafe fn report_unused_aborts<I: PipelineInfo>(device: &Device, infos: *const I, count: u32) {
     // SAFETY: valid create-infos (the caller's contract).
     unsafe {
         let stages = elements(infos, count).iter().flat_map(|info| info.stages());
@@ -101,95 +86,68 @@ unsafe fn report_unused_aborts<I: EditCreateInfo>(device: &Device, infos: *const
     }
 }
 
-/// A command that creates pipelines and cannot defer that.
-macro_rules! create_at_once {
-    ($name:ident, $info:ident, $command:ident) => {
+/// A command that creates pipelines, and defers that to `$operation` if it has this parameter.
+macro_rules! create_pipelines {
+    ($name:ident, $info:ident, $command:ident $(, $operation:ident)?) => {
         pub unsafe extern "system" fn $name(
             handle: vk::Device,
+            $($operation: vk::DeferredOperationKHR,)?
             cache: vk::PipelineCache,
             count: u32,
             infos: *const vk::$info<'_>,
             allocator: *const vk::AllocationCallbacks<'_>,
             pipelines: *mut vk::Pipeline,
         ) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device is live, and the arrays have `count` elements.
-                unsafe {
-                    let Some((device, next)) = next_of(handle, |t| t.$command) else {
-                        return MISSING;
-                    };
+            // SAFETY: valid usage: the device is live, and the arrays have `count` elements.
+            unsafe {
+                forward!(handle, $command, |device, next| {
+                    let own_infos = infos.cast::<vk::$info<'static>>();
                     let (Some(state), false) = (&device.state, infos.is_null()) else {
-                        report_unused_aborts(device, infos.cast::<vk::$info<'static>>(), count);
-                        return next(handle, cache, count, infos, allocator, pipelines);
+                        report_unused_aborts(device, own_infos, count);
+                        return next(handle, $($operation,)? cache, count, infos, allocator, pipelines);
                     };
-                    let next = |_, count, infos: *const vk::$info<'_>, pipelines| {
-                        next(handle, cache, count, infos, allocator, pipelines)
+                    let operation = None$(.or(Some($operation)))?.unwrap_or_default();
+                    let next = |_operation, count, infos: *const vk::$info<'_>, pipelines| {
+                        $(let $operation = _operation;)?
+                        next(handle, $($operation,)? cache, count, infos, allocator, pipelines)
                     };
-                    let infos = (infos.cast::<vk::$info<'static>>(), count);
-                    let operation = vk::DeferredOperationKHR::null();
-                    let command = stringify!($command);
-                    create(command, (device, state), operation, infos, pipelines, next)
-                }
-            })
+                    let infos = (own_infos, count);
+                    create(stringify!($command), (device, state), operation, infos, pipelines, next)
+                })
+            }
         }
     };
 }
 
-create_at_once!(create_graphics, GraphicsPipelineCreateInfo, vkCreateGraphicsPipelines);
-create_at_once!(create_compute, ComputePipelineCreateInfo, vkCreateComputePipelines);
-create_at_once!(
+create_pipelines!(create_graphics, GraphicsPipelineCreateInfo, vkCreateGraphicsPipelines);
+create_pipelines!(create_compute, ComputePipelineCreateInfo, vkCreateComputePipelines);
+create_pipelines!(
+    create_ray_tracing,
+    RayTracingPipelineCreateInfoKHR,
+    vkCreateRayTracingPipelinesKHR,
+    operation
+);
+create_pipelines!(
     create_ray_tracing_nv,
     RayTracingPipelineCreateInfoNV,
     vkCreateRayTracingPipelinesNV
 );
-
-pub unsafe extern "system" fn create_ray_tracing(
-    handle: vk::Device,
-    operation: vk::DeferredOperationKHR,
-    cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, and the arrays have `count` elements.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkCreateRayTracingPipelinesKHR) else {
-                return MISSING;
-            };
-            let (Some(state), false) = (&device.state, infos.is_null()) else {
-                let infos_of_type = infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>();
-                report_unused_aborts(device, infos_of_type, count);
-                return next(handle, operation, cache, count, infos, allocator, pipelines);
-            };
-            let next = |operation, count, infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>, pipelines| {
-                next(handle, operation, cache, count, infos, allocator, pipelines)
-            };
-            let infos = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
-            let command = "vkCreateRayTracingPipelinesKHR";
-            create(command, (device, state), operation, infos, pipelines, next)
-        }
-    })
-}
 
 /// `vkDeferredOperationJoinKHR`: the operation is complete where it returns `VK_SUCCESS`.
 pub unsafe extern "system" fn join_deferred_operation(
     handle: vk::Device,
     operation: vk::DeferredOperationKHR,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkDeferredOperationJoinKHR) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let result = unsafe { next(handle, operation) };
-        if result == vk::Result::SUCCESS {
-            complete(device, operation);
-        }
-        result
-    })
+    // SAFETY: valid usage: device and operation are live.
+    unsafe {
+        forward!(handle, vkDeferredOperationJoinKHR, |device, next| {
+            let result = next(handle, operation);
+            if result == vk::Result::SUCCESS {
+                complete(device, operation);
+            }
+            result
+        })
+    }
 }
 
 /// `vkGetDeferredOperationResultKHR`: the operation is complete where it does not return `VK_NOT_READY`.
@@ -197,18 +155,16 @@ pub unsafe extern "system" fn deferred_operation_result(
     handle: vk::Device,
     operation: vk::DeferredOperationKHR,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetDeferredOperationResultKHR) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let result = unsafe { next(handle, operation) };
-        if result != vk::Result::NOT_READY {
-            complete(device, operation);
-        }
-        result
-    })
+    // SAFETY: valid usage: device and operation are live.
+    unsafe {
+        forward!(handle, vkGetDeferredOperationResultKHR, |device, next| {
+            let result = next(handle, operation);
+            if result != vk::Result::NOT_READY {
+                complete(device, operation);
+            }
+            result
+        })
+    }
 }
 
 /// Remembers the pipelines of an operation that is complete. Once per operation, before the first command that reports the
@@ -219,9 +175,11 @@ fn complete(device: &Device, operation: vk::DeferredOperationKHR) {
     let mut deferred = lock(&state.deferred);
     for creation in deferred.get_mut(&operation).into_iter().flatten() {
         if let Some(pipelines) = creation.pipelines.take() {
+            let modules = std::mem::take(&mut creation.modules);
             // SAFETY: "any memory that the deferred command's parameters point to" is valid until the application knows of
             // the completion, and the array has one element for each create-info.
-            unsafe { remember(&state.objects, pipelines, std::mem::take(&mut creation.modules)) };
+            let pipelines = unsafe { slice::from_raw_parts(pipelines, modules.len()) };
+            remember(&state.objects, pipelines, modules);
         }
     }
 }
@@ -232,20 +190,17 @@ pub unsafe extern "system" fn destroy_deferred_operation(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the device is live.
-        let Some(device) = (unsafe { device_of(handle) }) else {
-            return;
-        };
-        // Taken before the call: another thread may get the same handle as soon as the driver frees it.
-        let creations = device
-            .state
-            .as_ref()
-            .and_then(|state| lock(&state.deferred).remove(&operation));
-        if let Some(next) = device.next.vkDestroyDeferredOperationKHR {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, operation, allocator) };
+        // SAFETY: valid usage: the device is live, and nothing uses the operation any more.
+        unsafe {
+            let Some(device) = device_of(handle) else { return };
+            // Taken before the call: another thread may get the same handle as soon as the driver frees it.
+            let state = device.state.as_ref();
+            let creations = state.and_then(|state| lock(&state.deferred).remove(&operation));
+            if let Some(next) = device.next.vkDestroyDeferredOperationKHR {
+                next(handle, operation, allocator);
+            }
+            drop(creations);
         }
-        drop(creations);
     });
 }
 

@@ -1,18 +1,20 @@
 //! The create-infos of the kinds of pipelines: where their stages, libraries and derivation are.
 
 use super::pipeline_edit::{Editor, Stage};
-use super::queue::elements;
-use crate::device::state::ModuleUse;
+use crate::device::state::{EditStorage, ModuleUse};
 use crate::loader::chain;
+use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 use vk_ext::PipelineBinaryInfo;
 
-/// The create-info of a kind of pipeline.
+type Libraries = vk::PipelineLibraryCreateInfoKHR<'static>;
+
+/// A create-info of objects that run shaders.
 pub trait EditCreateInfo: Copy + 'static {
-    /// Edits the create-info, a copy of the application's, and adds the modules that its pipeline runs to `modules`.
+    /// Edits the create-info, a copy of the application's, and adds the modules that its object runs to `modules`.
     ///
     /// # Errors
     /// A module cannot be rewritten or created.
@@ -20,18 +22,55 @@ pub trait EditCreateInfo: Copy + 'static {
     /// # Safety
     /// The create-info must be valid until the driver has read it.
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result>;
+}
 
+/// The create-info of a kind of pipeline.
+pub trait PipelineInfo: Copy + 'static {
     /// The shader stages.
     ///
     /// # Safety
     /// The create-info must be valid.
     unsafe fn stages(&self) -> &[Stage];
 
+    /// Replaces all shader stages.
+    fn set_stages(&mut self, stages: Vec<Stage>, storage: &mut EditStorage);
+
+    /// The libraries that the pipeline is linked from.
+    ///
+    /// # Safety
+    /// The create-info must be valid.
+    unsafe fn libraries(&self) -> Option<&Libraries>;
+
     /// Its flags, its chain, and the index of the pipeline that it is derived from.
     fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32);
 }
 
-macro_rules! derivation {
+impl<I: PipelineInfo> EditCreateInfo for I {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
+        // SAFETY: the create-info is valid until the driver has read it (the caller's contract).
+        unsafe {
+            let binaries = chain::find::<PipelineBinaryInfo>(*self.derivation().1);
+            let mut stages = self.stages().to_vec();
+            // Binaries replace the stages.
+            if binaries.is_none_or(|binaries| binaries.binary_count == 0) && !stages.is_empty() {
+                for stage in &mut stages {
+                    editor.stage(stage, modules)?;
+                }
+                self.set_stages(stages, &mut editor.storage);
+            }
+            if let Some(info) = self.libraries() {
+                for library in elements(info.p_libraries, info.library_count) {
+                    let kind = vk::ObjectType::PIPELINE;
+                    modules.extend(editor.state.objects.modules_of(kind, library.as_raw()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The members that all kinds of pipelines have.
+macro_rules! common_members {
     () => {
         fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32) {
             (&mut self.flags, &mut self.p_next, &mut self.base_pipeline_index)
@@ -39,18 +78,18 @@ macro_rules! derivation {
     };
 }
 
-impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe {
-            if has_stages(self) {
-                self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
-            }
-            editor.libraries(chain::find(self.p_next), modules);
+/// The members that all kinds of pipelines with several stages have.
+macro_rules! stage_members {
+    () => {
+        fn set_stages(&mut self, stages: Vec<Stage>, storage: &mut EditStorage) {
+            self.p_stages = storage.keep(stages);
         }
-        Ok(())
-    }
 
+        common_members!();
+    };
+}
+
+impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
@@ -61,113 +100,55 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
         }
     }
 
-    derivation!();
-}
-
-impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe { editor.stage(&mut self.stage, modules) }
+    unsafe fn libraries(&self) -> Option<&Libraries> {
+        // SAFETY: the chain is valid (the caller's contract).
+        unsafe { chain::find(self.p_next) }
     }
 
+    stage_members!();
+}
+
+impl PipelineInfo for vk::ComputePipelineCreateInfo<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         slice::from_ref(&self.stage)
     }
 
-    derivation!();
-}
-
-impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe {
-            self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
-            editor.libraries(self.p_library_info.as_ref(), modules);
-        }
-        Ok(())
+    fn set_stages(&mut self, stages: Vec<Stage>, _: &mut EditStorage) {
+        stages.into_iter().for_each(|stage| self.stage = stage);
     }
 
+    unsafe fn libraries(&self) -> Option<&Libraries> {
+        None
+    }
+
+    common_members!();
+}
+
+impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
     }
 
-    derivation!();
-}
-
-impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
-        Ok(())
+    unsafe fn libraries(&self) -> Option<&Libraries> {
+        // SAFETY: null or valid (the caller's contract).
+        unsafe { self.p_library_info.as_ref() }
     }
 
+    stage_members!();
+}
+
+impl PipelineInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
     }
 
-    derivation!();
-}
-
-impl Editor<'_> {
-    /// Edits a copy of a create-info, and adds the modules that its pipeline runs to `modules`.
-    ///
-    /// # Errors
-    /// A module cannot be rewritten or created.
-    ///
-    /// # Safety
-    /// As [`EditCreateInfo::edit`].
-    pub unsafe fn create_info<I: EditCreateInfo>(
-        &mut self,
-        info: &mut I,
-        modules: &mut Vec<ModuleUse>,
-    ) -> Result<(), vk::Result> {
-        // SAFETY: a create-info starts with its type and its chain, which is valid (the caller's contract).
-        unsafe {
-            let binaries = chain::find::<PipelineBinaryInfo>(ptr::from_ref(info).cast());
-            self.has_binaries = binaries.is_some_and(|binaries| binaries.binary_count > 0);
-            info.edit(self, modules)
-        }
+    unsafe fn libraries(&self) -> Option<&Libraries> {
+        None
     }
 
-    /// Edits a copy of an array of stages, and returns where the copy is kept.
-    ///
-    /// # Safety
-    /// `stages` must be null or have `count` elements, which are valid until the driver has read them.
-    unsafe fn stages(
-        &mut self,
-        stages: *const Stage,
-        count: u32,
-        modules: &mut Vec<ModuleUse>,
-    ) -> Result<*const Stage, vk::Result> {
-        if stages.is_null() || count == 0 {
-            return Ok(stages);
-        }
-        // SAFETY: an array of `count` elements (the caller's contract).
-        let mut copies = unsafe { slice::from_raw_parts(stages, count as usize) }.to_vec();
-        for copy in &mut copies {
-            // SAFETY: the stage is valid (the caller's contract).
-            unsafe { self.stage(copy, modules) }?;
-        }
-        Ok(self.storage.keep(copies))
-    }
-
-    /// Adds the modules of the libraries that a pipeline is linked from to `modules`.
-    ///
-    /// # Safety
-    /// `info` must be valid.
-    unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<ModuleUse>) {
-        let Some(info) = info else { return };
-        // SAFETY: an array of that many elements (the caller's contract).
-        for library in unsafe { elements(info.p_libraries, info.library_count) } {
-            modules.extend(
-                self.state
-                    .objects
-                    .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
-            );
-        }
-    }
+    stage_members!();
 }
 
 /// Whether a graphics pipeline has shader stages. A library of other state may have a stale pointer to them.
@@ -185,8 +166,8 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     })
 }
 
-/// Edits a copy of a single create-info, and returns where it is kept. Null if the application's own will do. Adds the
-/// modules that its pipeline runs to `modules`.
+/// Edits a copy of a single create-info, and adds the modules that its pipeline runs to `modules`. Returns where the copy is kept,
+/// or null if the edit changes nothing, so that the next layer can get the application's create-info.
 ///
 /// # Errors
 /// A module cannot be rewritten or created.
@@ -199,9 +180,11 @@ pub unsafe fn edit_one<I: EditCreateInfo>(
     modules: &mut Vec<ModuleUse>,
 ) -> Result<*const I, vk::Result> {
     // SAFETY: a valid `I` (the caller's contract).
-    let mut copy = unsafe { *info.cast::<I>() };
-    // SAFETY: as above.
-    unsafe { editor.create_info(&mut copy, modules) }?;
+    let copy = unsafe {
+        let mut copy = *info.cast::<I>();
+        copy.edit(editor, modules)?;
+        copy
+    };
     Ok(match editor.changed {
         true => editor.storage.keep(vec![copy]),
         false => ptr::null(),

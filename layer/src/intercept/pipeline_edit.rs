@@ -7,14 +7,14 @@
 //! Shaders of a pipeline with binaries "are ignored" (`VkPipelineBinaryInfoKHR`), so they are not rewritten.
 
 use super::MISSING;
-use super::queue::elements;
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::specialization::{for_rewritten, specialization, values};
 use crate::device::state::{AbortState, Device, EditStorage, Module, ModuleUse, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
+use crate::loader::ffi::{elements, string};
 use ash::vk::{self, TaggedStructure};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
 
@@ -28,14 +28,22 @@ type Specialized = (Vec<u32>, Arc<Module>);
 
 /// Edits the create-infos of one command.
 pub struct Editor<'a> {
-    device: &'a Device,
+    pub(super) device: &'a Device,
     pub(super) state: &'a AbortState,
     /// The data that edited create-infos point to.
     pub storage: EditStorage,
-    /// Whether the next layer needs the edited create-infos. If not, the application's own will do.
+    /// Whether an edited create-info differs from the application's. If not, the next layer gets the application's.
     pub changed: bool,
-    /// Binaries replace the stages of the create-info that is being edited.
-    pub(super) has_binaries: bool,
+}
+
+/// The code that a stage runs, if it may contain aborts.
+enum StageCode<'a> {
+    /// A module object.
+    Object(Arc<Module>),
+    /// A module that is chained into the stage.
+    Chained(&'a vk::ShaderModuleCreateInfo<'a>),
+    /// A module by the layer's identifier.
+    Identified(Arc<Module>),
 }
 
 impl<'a> Editor<'a> {
@@ -46,7 +54,6 @@ impl<'a> Editor<'a> {
             state,
             storage: EditStorage::default(),
             changed: false,
-            has_binaries: false,
         }
     }
 
@@ -55,131 +62,139 @@ impl<'a> Editor<'a> {
     /// # Safety
     /// The stage must be valid until the driver has read it.
     pub(super) unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        if self.has_binaries {
-            return Ok(());
-        }
-        // SAFETY: the stage is valid (the caller's contract).
-        let (data, name, module) = unsafe {
-            let Some((data, module)) = self.rewrite_stage(stage, modules)? else {
+        // SAFETY: the stage is valid until the driver has read it (the caller's contract).
+        unsafe {
+            let Some(code) = self.code_of(stage) else { return Ok(()) };
+            let data = specialization(stage.p_specialization_info);
+            let Some(module) = self.replace_code(stage, code, &data, modules)? else {
                 return Ok(());
             };
-            let name = (!stage.p_name.is_null()).then(|| CStr::from_ptr(stage.p_name));
-            (data, name.unwrap_or_default(), module)
-        };
-        self.device.check_stage(self.state, stage.stage, name, &module)?;
-        let values = values(&module.sites.constants, &data);
-        let info = stage.p_specialization_info;
-        // SAFETY: the stage is valid (the caller's contract).
-        if let Some(info) = unsafe { for_rewritten(info, &module, values.key, &mut self.storage) } {
-            stage.p_specialization_info = info;
-            self.changed = true;
+            let specialization = &mut stage.p_specialization_info;
+            let used = self.specialize((stage.stage, stage.p_name), module, &data, specialization)?;
+            modules.push(used);
         }
-        modules.push(ModuleUse::of_stage(module, stage.stage, name.to_bytes(), values));
         Ok(())
     }
 
-    /// Makes the stage run the rewritten module. Returns that with the stage's specialization data, and adds the module that it
-    /// was rewritten from, if there is one, to `modules`. None if the module has no aborts.
-    ///
     /// # Safety
     /// As [`Self::stage`].
-    unsafe fn rewrite_stage(
-        &mut self,
-        stage: &mut Stage,
-        modules: &mut Vec<ModuleUse>,
-    ) -> Result<Option<(Data, Arc<Module>)>, vk::Result> {
-        // SAFETY: the stage is valid (the caller's contract).
+    unsafe fn code_of<'s>(&self, stage: &Stage) -> Option<StageCode<'s>> {
+        let objects = &self.state.objects;
+        if stage.module != vk::ShaderModule::null() {
+            return objects.module_of(stage.module).map(StageCode::Object);
+        }
+        // SAFETY: the stage's chain is valid (the caller's contract).
         unsafe {
-            if stage.module != vk::ShaderModule::null() {
-                let Some(module) = self.state.objects.module_of(stage.module) else {
-                    return Ok(None);
-                };
-                let data = specialization(stage.p_specialization_info);
-                let Some((words, specialized)) = self.specialized(&data, &module)? else {
-                    return Ok(Some((data, module)));
-                };
-                modules.push(module.into());
-                let info = vk::ShaderModuleCreateInfo::default().code(&words);
-                stage.module = self.create_module(&info, &specialized)?;
-                return Ok(Some((data, specialized)));
+            if let Some(chained) = chain::find(stage.p_next) {
+                return Some(StageCode::Chained(chained));
             }
-            let Some(chained) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) else {
-                return self.identified(stage, modules);
-            };
-            let words = words_of(chained.p_code, chained.code_size);
-            let data = specialization(stage.p_specialization_info);
-            let constants = self.state.constants();
-            match self.device.rewrite(self.state, &words, data.clone(), constants)? {
-                Rewritten::Unchanged => Ok(None),
-                Rewritten::Native { module } => Ok(Some((data, module))),
-                Rewritten::Changed { words, module } => {
-                    self.replace_chained(stage, chained, words, &module)?;
-                    Ok(Some((data, module)))
-                }
-            }
+            let chained = chain::find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>(stage.p_next)?;
+            let hash = identifiers::module_of(elements(chained.p_identifier, chained.identifier_size))?;
+            objects.find(hash).map(StageCode::Identified)
         }
     }
 
-    /// A module whose constant data, or the length of it, specialization data changes, and its words. It is a module of its own
-    /// in reports. None if the data does not.
+    /// Makes the stage run the rewritten module, and returns that. If it is rewritten once more because of its specialization,
+    /// adds the module that it replaces to `modules`. None if the code has no aborts, or if the driver has no identifier of it.
+    ///
+    /// # Safety
+    /// As [`Self::stage`], whose code must be `code`.
+    unsafe fn replace_code(
+        &mut self,
+        stage: &mut Stage,
+        code: StageCode<'_>,
+        data: &Data,
+        modules: &mut Vec<ModuleUse>,
+    ) -> Result<Option<Arc<Module>>, vk::Result> {
+        let (module, specialized) = match code {
+            StageCode::Chained(chained) => {
+                // SAFETY: the chained structure and its code are valid (the caller's contract).
+                let words = unsafe { words_of(chained.p_code, chained.code_size) };
+                return Ok(match self.rewrite(&words, data)? {
+                    Rewritten::Unchanged => None,
+                    Rewritten::Native { module } => Some(module),
+                    Rewritten::Changed { words, module } => {
+                        // SAFETY: the stage's chain is valid (the caller's contract).
+                        unsafe { self.replace_chained(stage, chained, words, &module) }?;
+                        Some(module)
+                    }
+                });
+            }
+            StageCode::Object(module) => {
+                let specialized = self.specialized(data, &module)?;
+                if let Some((words, specialized)) = &specialized {
+                    let info = vk::ShaderModuleCreateInfo::default().code(words);
+                    stage.module = self.create_module(&info, specialized)?;
+                }
+                (module, specialized)
+            }
+            StageCode::Identified(module) => {
+                let specialized = self.specialized(data, &module)?;
+                let identifier = match &specialized {
+                    Some((words, _)) => self.identifier(words),
+                    None => self.state.identifiers.of_driver(module.sites.module_hash),
+                };
+                let Some(identifier) = identifier else { return Ok(None) };
+                let (size, bytes) = (identifier.len() as u32, self.storage.keep(identifier));
+                let replace = |node: &mut vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>| {
+                    node.identifier_size = size;
+                    node.p_identifier = bytes;
+                };
+                // SAFETY: the stage's chain is valid (the caller's contract).
+                unsafe { self.change_chained(&mut stage.p_next, replace) };
+                (module, specialized)
+            }
+        };
+        Ok(Some(match specialized {
+            Some((_, specialized)) => {
+                modules.push(module.into());
+                specialized
+            }
+            None => module,
+        }))
+    }
+
+    /// Edits the specialization of a stage or shader object, given by its stage and its entry point, that runs `module`.
+    ///
+    /// # Errors
+    /// The stage reaches an abort, whose message it cannot write.
+    ///
+    /// # Safety
+    /// The name must be null or null-terminated, and `info` null or valid until the driver has read it.
+    pub(super) unsafe fn specialize(
+        &mut self,
+        (stage, name): (vk::ShaderStageFlags, *const c_char),
+        module: Arc<Module>,
+        data: &Data,
+        info: &mut *const vk::SpecializationInfo<'static>,
+    ) -> Result<ModuleUse, vk::Result> {
+        // SAFETY: null or null-terminated (the caller's contract).
+        let name = unsafe { string(name) }.unwrap_or_default();
+        self.device.check_stage(self.state, stage, name, &module)?;
+        let values = values(&module.sites.constants, data);
+        // SAFETY: null or valid (the caller's contract).
+        if let Some(edited) = unsafe { for_rewritten(*info, &module, values.key, &mut self.storage) } {
+            *info = edited;
+            self.changed = true;
+        }
+        Ok(ModuleUse::of_stage(module, stage, name.to_bytes(), values))
+    }
+
+    fn rewrite(&self, words: &[u32], data: &Data) -> Result<Rewritten, vk::Result> {
+        let constants = self.state.constants();
+        self.device.rewrite(self.state, words, data.clone(), constants)
+    }
+
+    /// The words and the module of another rewrite, if the specialization data changes constant data, or the length of it. It is
+    /// a module of its own in reports.
     fn specialized(&self, data: &Data, module: &Module) -> Result<Option<Specialized>, vk::Result> {
         let (true, Some(original)) = (module.depends_on(|id| data.contains_key(id)), &module.original) else {
             return Ok(None);
         };
-        let constants = self.state.constants();
-        Ok(
-            match self.device.rewrite(self.state, original, data.clone(), constants)? {
-                Rewritten::Changed { words, module } => Some((words, module)),
-                _ => None,
-            },
-        )
-    }
-
-    /// Replaces an identifier of the layer by the driver's identifier of the words that the stage runs.
-    ///
-    /// # Safety
-    /// As [`Self::stage`].
-    unsafe fn identified(
-        &mut self,
-        stage: &mut Stage,
-        modules: &mut Vec<ModuleUse>,
-    ) -> Result<Option<(Data, Arc<Module>)>, vk::Result> {
-        type Chained = vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'static>;
-        // SAFETY: the stage is valid (the caller's contract).
-        unsafe {
-            let Some(chained) = chain::find::<Chained>(stage.p_next) else {
-                return Ok(None);
-            };
-            let Some(hash) = identifiers::module_of(elements(chained.p_identifier, chained.identifier_size)) else {
-                return Ok(None);
-            };
-            let Some(module) = self.state.objects.find(hash) else {
-                return Ok(None);
-            };
-            let data = specialization(stage.p_specialization_info);
-            let specialized = self.specialized(&data, &module)?;
-            let identifier = match &specialized {
-                Some((words, _)) => self.identifier(words),
-                None => self.state.identifiers.of_driver(hash),
-            };
-            let Some(identifier) = identifier else {
-                return Ok(None);
-            };
-            let module = match specialized {
-                None => module,
-                Some((_, specialized)) => {
-                    modules.push(module.into());
-                    specialized
-                }
-            };
-            let size = identifier.len() as u32;
-            let bytes = self.storage.keep(identifier);
-            self.change_chained(&mut stage.p_next, |node: &mut Chained| {
-                node.identifier_size = size;
-                node.p_identifier = bytes;
-            });
-            Ok(Some((data, module)))
-        }
+        Ok(match self.rewrite(original, data)? {
+            Rewritten::Changed { words, module } => Some((words, module)),
+            _ => None,
+        })
     }
 
     /// The driver's identifier of a module of these words.
@@ -242,8 +257,7 @@ impl<'a> Editor<'a> {
             return false;
         };
         change(node);
-        *chain = copy.head();
-        self.storage.keep(vec![copy]);
+        *chain = self.storage.keep_chain(copy);
         self.changed = true;
         true
     }

@@ -7,15 +7,14 @@
 
 use super::pipeline_create_info::edit_one;
 use super::pipeline_edit::Editor;
-use super::{MISSING, command, guarded, next_of};
 use crate::device::state::{AbortState, ModuleUse};
 use ash::vk::{self, Handle as _, TaggedStructure};
 use std::ffi::c_void;
 use std::hash::{DefaultHasher, Hasher as _};
 use vk_ext::{PipelineBinaryCreateInfo, PipelineBinaryHandlesInfo, PipelineBinaryKey, PipelineCreateInfo};
 
-/// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do. Adds the modules of the pipeline
-/// to `modules`.
+/// An edited copy of a `VkPipelineCreateInfoKHR` for the next layer. None if the edit changes nothing, so that the next layer can
+/// get the application's structure. Adds the modules of the pipeline to `modules`.
 ///
 /// # Safety
 /// `info` must be null or valid, and so must its chain.
@@ -71,12 +70,9 @@ pub unsafe extern "system" fn key(
     info: *const PipelineCreateInfo,
     key: *mut PipelineBinaryKey,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, and `info` and its chain valid.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkGetPipelineKeyKHR) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, `info` is null or valid with its chain, and `key` may be written.
+    unsafe {
+        forward!(handle, vkGetPipelineKeyKHR, |device, next| {
             let Some(state) = &device.state else {
                 return next(handle, info, key);
             };
@@ -96,8 +92,8 @@ pub unsafe extern "system" fn key(
                 Ok(None) => next(handle, info, key),
                 Err(error) => error,
             }
-        }
-    })
+        })
+    }
 }
 
 /// Binaries come from data, from a pipeline, or by a pipeline's create-info from the driver's cache. Of the last two, the
@@ -108,12 +104,9 @@ pub unsafe extern "system" fn create_binaries(
     allocator: *const vk::AllocationCallbacks<'_>,
     binaries: *mut PipelineBinaryHandlesInfo,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, and `info` and its chain valid.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkCreatePipelineBinariesKHR) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, and `info` and its chain valid.
+    unsafe {
+        forward!(handle, vkCreatePipelineBinariesKHR, |device, next| {
             let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
                 return next(handle, info, allocator, binaries);
             };
@@ -132,8 +125,8 @@ pub unsafe extern "system" fn create_binaries(
                 Ok(None) => next(handle, info, allocator, binaries),
                 Err(error) => error,
             }
-        }
-    })
+        })
+    }
 }
 
 /// `vkGetPipelineIndirectMemoryRequirementsNV`: the memory depends on the pipeline's code.
@@ -142,25 +135,21 @@ pub unsafe extern "system" fn indirect_memory_requirements(
     info: *const vk::ComputePipelineCreateInfo<'_>,
     requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live, and `info` valid.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkGetPipelineIndirectMemoryRequirementsNV) else {
-                return;
-            };
+    // SAFETY: valid usage: the device is live, and `info` valid.
+    unsafe {
+        forward!(handle, vkGetPipelineIndirectMemoryRequirementsNV, |device, next| {
             if let (Some(state), false) = (&device.state, info.is_null()) {
+                type Info = vk::ComputePipelineCreateInfo<'static>;
                 let mut editor = Editor::new(device, state);
-                let edited =
-                    edit_one::<vk::ComputePipelineCreateInfo<'static>>(&mut editor, info.cast(), &mut Vec::new());
-                if let Ok(edited) = edited
+                if let Ok(edited) = edit_one::<Info>(&mut editor, info.cast(), &mut Vec::new())
                     && !edited.is_null()
                 {
                     return next(handle, edited, requirements);
                 }
             }
             next(handle, info, requirements);
-        }
-    });
+        });
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Policies of forwarded commands. Each is a macro that generates the command's entry point from its row in the table:
-//! `policy! { command [command alias] (parameters) }`. The first parameter, the device or queue, is left out. The alias is
-//! called where the next layer lacks the command.
+//! Policies of intercepted commands. Each is a macro that generates the command's entry point from its row in
+//! `loader::commands`: `policy! { command [command alias] (parameters) }`. The alias is called where the next layer lacks the
+//! command. Generated entry points rely on the valid usage of their command alone, as those with code of their own do.
 
 /// Selects a command, or else its alias, from the next layer's functions.
 macro_rules! pick {
     ([$command:ident $($alias:ident)?]) => {
-        |next: &DeviceTable| next.$command$(.or(next.$alias))?
+        |next| next.$command$(.or(next.$alias))?
     };
 }
 
@@ -13,16 +13,12 @@ macro_rules! pick {
 macro_rules! observe {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device is live.
-                match unsafe { next_of(handle, pick!($next)) } {
-                    Some((device, next)) => device.checked(DrainBudget::Poll, || {
-                        // SAFETY: the application's own arguments.
-                        unsafe { next(handle, $($parameter),*) }
-                    }),
-                    None => MISSING,
-                }
-            })
+            // SAFETY: valid usage: the device is live, and the arguments are passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    device.checked(DrainBudget::Poll, || next(handle, $($parameter),*))
+                })
+            }
         }
     };
 }
@@ -31,20 +27,18 @@ macro_rules! observe {
 macro_rules! create {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device is live.
-                let Some((device, next)) = (unsafe { next_of(handle, pick!($next)) }) else {
-                    return MISSING;
-                };
-                match device.checked(DrainBudget::Poll, || vk::Result::SUCCESS) {
-                    // SAFETY: the application's own arguments.
-                    vk::Result::SUCCESS => match unsafe { next(handle, $($parameter),*) } {
-                        vk::Result::SUCCESS => vk::Result::SUCCESS,
-                        error => device.observe(error, DrainBudget::Poll),
-                    },
-                    lost => lost,
-                }
-            })
+            // SAFETY: valid usage: the device is live, and the arguments are passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    match device.checked(DrainBudget::Poll, || vk::Result::SUCCESS) {
+                        vk::Result::SUCCESS => match next(handle, $($parameter),*) {
+                            vk::Result::SUCCESS => vk::Result::SUCCESS,
+                            error => device.observe(error, DrainBudget::Poll),
+                        },
+                        lost => lost,
+                    }
+                })
+            }
         }
     };
 }
@@ -54,33 +48,29 @@ macro_rules! create {
 macro_rules! wait {
     ($command:ident $next:tt ([$timeout:ident] $($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device is live.
-                match unsafe { next_of(handle, pick!($next)) } {
-                    Some((device, next)) => wait::sliced(device, $timeout, |$timeout| {
-                        // SAFETY: the application's own arguments, except for the timeout.
-                        unsafe { next(handle, $($parameter),*) }
-                    }),
-                    None => MISSING,
-                }
-            })
+            // SAFETY: valid usage: the device is live, and all arguments but the timeout are passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    wait::sliced(device, $timeout, |$timeout| next(handle, $($parameter),*))
+                })
+            }
         }
     };
     ($command:ident $next:tt ([*$info:ident] $($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device is live, and `info` points to a valid structure.
-                match unsafe { (next_of(handle, pick!($next)), $info.as_ref()) } {
-                    (Some((device, next)), Some(info)) => wait::sliced(device, info.timeout, |timeout| {
+            // SAFETY: valid usage: the device is live, `info` points to a valid structure, and all arguments but its timeout are
+            // passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| match $info.as_ref() {
+                    Some(info) => wait::sliced(device, info.timeout, |timeout| {
                         let mut copy = *info;
                         copy.timeout = timeout;
                         let $info = &raw const copy;
-                        // SAFETY: the application's own arguments, except for the timeout.
-                        unsafe { next(handle, $($parameter),*) }
+                        next(handle, $($parameter),*)
                     }),
-                    _ => MISSING,
-                }
-            })
+                    None => MISSING,
+                })
+            }
         }
     };
 }
@@ -90,16 +80,12 @@ macro_rules! wait {
 macro_rules! queue {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Queue, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the queue is live.
-                match unsafe { next_of(handle, pick!($next)) } {
-                    Some((device, next)) => device.on_queue(handle, || {
-                        // SAFETY: the application's own arguments; the queue is locked.
-                        unsafe { next(handle, $($parameter),*) }
-                    }),
-                    None => MISSING,
-                }
-            })
+            // SAFETY: valid usage: the queue is live, and the arguments are passed on; its lock keeps drains from using it.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    device.on_queue(handle, || next(handle, $($parameter),*))
+                })
+            }
         }
     };
 }
@@ -113,18 +99,28 @@ macro_rules! submit {
             submits: *const $type,
             fence: vk::Fence,
         ) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the queue is live.
-                let Some((device, next)) = (unsafe { next_of(handle, pick!($next)) }) else {
-                    return MISSING;
-                };
-                // SAFETY: valid usage: `submits` has `count` elements.
-                unsafe { queue::note_submission(device, handle, queue::elements(submits, count), fence) };
-                device.on_queue(handle, || {
-                    // SAFETY: the application's own arguments; the queue is locked.
-                    unsafe { next(handle, count, submits, fence) }
+            // SAFETY: valid usage: the queue is live, `submits` has `count` elements, and the arguments are passed on; the
+            // queue's lock keeps drains from using it.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    queue::note_submission(device, handle, elements(submits, count), fence);
+                    device.on_queue(handle, || next(handle, count, submits, fence))
                 })
-            })
+            }
+        }
+    };
+}
+
+/// The command destroys or frees one object. The object is kept while the driver may still use it.
+macro_rules! destroy {
+    ($command:ident $next:tt ()) => {
+        pub unsafe extern "system" fn $command(
+            handle: vk::Device,
+            object: u64,
+            allocator: *const vk::AllocationCallbacks<'_>,
+        ) {
+            // SAFETY: valid usage: the device is live, and the arguments are passed on.
+            unsafe { destroy_object(stringify!($command), pick!($next), handle, object, allocator) };
         }
     };
 }
@@ -133,15 +129,14 @@ macro_rules! submit {
 macro_rules! free {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) {
-            guarded((), || {
-                // SAFETY: valid usage: the device is live.
-                if let Some((device, next)) = unsafe { next_of(handle, pick!($next)) }
-                    && !device.is_undrained()
-                {
-                    // SAFETY: the application's own arguments.
-                    unsafe { next(handle, $($parameter),*) };
-                }
-            });
+            // SAFETY: valid usage: the device is live, and the arguments are passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| {
+                    if !device.is_undrained() {
+                        next(handle, $($parameter),*);
+                    }
+                });
+            }
         }
     };
 }
@@ -154,15 +149,37 @@ macro_rules! reset {
     };
     ($command:ident $next:tt ([$owner:ty, $undrained:ident] $($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: $owner, $($parameter: $type),*) -> vk::Result {
-            command(|| {
-                // SAFETY: valid usage: the device or command buffer is live.
-                match unsafe { next_of(handle, pick!($next)) } {
-                    Some((device, _)) if device.is_undrained() => vk::Result::$undrained,
-                    // SAFETY: the application's own arguments.
-                    Some((_, next)) => unsafe { next(handle, $($parameter),*) },
-                    None => MISSING,
-                }
-            })
+            // SAFETY: valid usage: the device or command buffer is live, and the arguments are passed on.
+            unsafe {
+                forward(handle, pick!($next), |device, next| match device.is_undrained() {
+                    true => vk::Result::$undrained,
+                    false => next(handle, $($parameter),*),
+                })
+            }
+        }
+    };
+}
+
+/// The command fills a chain of output structures of a physical device.
+macro_rules! query {
+    ($command:ident $next:tt ($output:ty)) => {
+        pub unsafe extern "system" fn $command(handle: vk::PhysicalDevice, output: *mut $output) {
+            // SAFETY: valid usage: the physical device is live, and the arguments are passed on.
+            unsafe { physical_device::query(pick!($next), handle, output) };
+        }
+    };
+}
+
+/// The command lists the tools of a physical device.
+macro_rules! query_tools {
+    ($command:ident $next:tt ()) => {
+        pub unsafe extern "system" fn $command(
+            handle: vk::PhysicalDevice,
+            count: *mut u32,
+            properties: *mut vk::PhysicalDeviceToolProperties<'_>,
+        ) -> vk::Result {
+            // SAFETY: valid usage: the physical device is live, and the arguments are passed on.
+            unsafe { physical_device::query_tools(pick!($next), handle, count, properties) }
         }
     };
 }

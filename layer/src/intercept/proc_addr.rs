@@ -2,10 +2,10 @@
 
 use super::guarded;
 use super::table::{self, Kind};
+use crate::device::registry;
 use crate::loader::dispatch::VoidFn;
-use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface};
-use crate::loader::registry;
-use crate::report::log::Level;
+use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface, string};
+use crate::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
 
@@ -54,18 +54,16 @@ fn find(name: &CStr) -> Option<(Kind, VoidFn)> {
 /// Valid usage of the command.
 unsafe extern "system" fn get_instance_proc_addr(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     guarded(None, || {
-        // SAFETY: valid usage: a null-terminated string.
-        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
-        if let Some((_, own)) = find(searched) {
-            return Some(own);
+        // SAFETY: valid usage: the name is null-terminated, and the instance null or live.
+        unsafe {
+            if let Some((_, own)) = find(string(name)?) {
+                return Some(own);
+            }
+            if handle.is_null() {
+                return None;
+            }
+            (registry::instance_of(handle)?.next_gipa)(handle, name)
         }
-        if handle.is_null() {
-            return None;
-        }
-        // SAFETY: valid usage: the instance is live.
-        let instance = unsafe { registry::instance_of(handle) }?;
-        // SAFETY: the application's own arguments.
-        unsafe { (instance.next_gipa)(handle, name) }
     })
 }
 
@@ -79,16 +77,12 @@ unsafe extern "system" fn get_physical_device_proc_addr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     guarded(None, || {
-        // SAFETY: valid usage: a null-terminated string.
-        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
-        match find(searched) {
-            Some((Kind::PhysicalDevice, own)) => Some(own),
-            Some(_) => None,
-            None => {
-                // SAFETY: valid usage: the instance is live.
-                let instance = unsafe { registry::instance_of(handle) }?;
-                // SAFETY: the loader's own arguments.
-                instance.next_gpdpa.and_then(|next| unsafe { next(handle, name) })
+        // SAFETY: valid usage: the name is null-terminated, and the instance live.
+        unsafe {
+            match find(string(name)?) {
+                Some((Kind::PhysicalDevice, own)) => Some(own),
+                Some(_) => None,
+                None => registry::instance_of(handle)?.next_gpdpa?(handle, name),
             }
         }
     })
@@ -101,11 +95,9 @@ unsafe extern "system" fn get_physical_device_proc_addr(
 /// Valid usage of the command.
 unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     guarded(None, || {
-        // SAFETY: valid usage: a null-terminated string.
-        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
-        // SAFETY: valid usage: the device is live.
-        let device = unsafe { registry::device_of(handle) }?;
-        // SAFETY: the application's own arguments.
+        // SAFETY: valid usage: the name is null-terminated, and the device live.
+        let (searched, device) = unsafe { (string(name)?, registry::device_of(handle)?) };
+        // SAFETY: the device is live, and its next layer takes the same arguments.
         let next = || unsafe { (device.next_gdpa)(handle, name) };
         match find(searched) {
             Some((Kind::AlwaysDevice, own)) => Some(own),

@@ -1,6 +1,5 @@
 //! `VkQueryPool`.
 
-use super::{MISSING, command, next_of};
 use crate::device_loss::DrainBudget;
 use ash::vk;
 use std::ffi::c_void;
@@ -24,32 +23,30 @@ pub unsafe extern "system" fn results(
     stride: vk::DeviceSize,
     flags: vk::QueryResultFlags,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetQueryPoolResults) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments, except for the flags.
-        let read = |flags| unsafe { next(handle, pool, first, count, size, data, stride, flags) };
-        let waits = flags.contains(vk::QueryResultFlags::WAIT);
-        let Some((state, _)) = device.arena().filter(|_| waits) else {
-            return device.checked(DrainBudget::Poll, || read(flags));
-        };
-        if device.is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        let once = flags & !(vk::QueryResultFlags::WAIT | vk::QueryResultFlags::PARTIAL);
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let result = read(once);
-            if result != vk::Result::NOT_READY {
-                return device.observe(result, DrainBudget::Drain);
-            }
-            if state.aborted() && device.advance(state, DrainBudget::Drain) {
+    // SAFETY: valid usage: device and pool are live, and `data` has room for the results; all arguments but the flags are passed on.
+    unsafe {
+        forward!(handle, vkGetQueryPoolResults, |device, next| {
+            let read = |flags| next(handle, pool, first, count, size, data, stride, flags);
+            let waits = flags.contains(vk::QueryResultFlags::WAIT);
+            let Some((state, _)) = device.arena().filter(|_| waits) else {
+                return device.checked(DrainBudget::Poll, || read(flags));
+            };
+            if device.is_lost() {
                 return vk::Result::ERROR_DEVICE_LOST;
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    })
+            let once = flags & !(vk::QueryResultFlags::WAIT | vk::QueryResultFlags::PARTIAL);
+            let mut pause = FIRST_PAUSE;
+            loop {
+                let result = read(once);
+                if result != vk::Result::NOT_READY {
+                    return device.observe(result, DrainBudget::Drain);
+                }
+                if state.aborted() && device.advance(state, DrainBudget::Drain) {
+                    return vk::Result::ERROR_DEVICE_LOST;
+                }
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        })
+    }
 }

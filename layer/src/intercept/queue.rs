@@ -1,36 +1,34 @@
 //! `VkQueue`.
 
-use super::{MISSING, command, guarded, next_of, wait};
+use super::wait;
 use crate::device::state::{Device, QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::chain;
+use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
+use std::ffi::c_void;
 
 /// Forwards, and notes the queue's family for reports.
 pub unsafe extern "system" fn get(handle: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live, and `queue` may be written.
-        unsafe {
-            if let Some((device, next)) = next_of(handle, |t| t.vkGetDeviceQueue) {
-                next(handle, family, index, queue);
-                set_location(device, *queue, QueueLocation { family, index });
-            }
-        }
-    });
+    // SAFETY: valid usage: the device is live, and `queue` may be written.
+    unsafe {
+        forward!(handle, vkGetDeviceQueue, |device, next| {
+            next(handle, family, index, queue);
+            set_location(device, *queue, QueueLocation { family, index });
+        });
+    }
 }
 
 /// As [`get`], also for queues that are created with flags.
 pub unsafe extern "system" fn get2(handle: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, queue: *mut vk::Queue) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live, `info` valid, and `queue` may be written.
-        unsafe {
-            if let Some((device, next)) = next_of(handle, |t| t.vkGetDeviceQueue2) {
-                next(handle, info, queue);
-                let (family, index) = ((*info).queue_family_index, (*info).queue_index);
-                set_location(device, *queue, QueueLocation { family, index });
-            }
-        }
-    });
+    // SAFETY: valid usage: the device is live, `info` valid, and `queue` may be written.
+    unsafe {
+        forward!(handle, vkGetDeviceQueue2, |device, next| {
+            next(handle, info, queue);
+            let (family, index) = ((*info).queue_family_index, (*info).queue_index);
+            set_location(device, *queue, QueueLocation { family, index });
+        });
+    }
 }
 
 /// `vkGetDeviceQueue2` returns a null queue for flags that no queue was created with.
@@ -43,8 +41,11 @@ fn set_location(device: &Device, queue: vk::Queue, location: QueueLocation) {
     }
 }
 
-/// A structure that submits command buffers.
+/// A structure that submits work to a queue.
 pub trait Submit {
+    /// Its signals wait for the commands of earlier submissions too.
+    const SIGNALS_BEHIND_COMMANDS: bool = true;
+
     /// Number of its command buffers.
     fn count(&self) -> u32;
 
@@ -54,11 +55,34 @@ pub trait Submit {
     /// The structure must be valid and have one.
     unsafe fn first(&self) -> vk::CommandBuffer;
 
-    /// Calls `each` with the semaphores that it signals behind all of its commands, and their values. The values of binary semaphores mean nothing.
+    /// Calls `each` with the semaphores that it signals behind all of its work, and their values. Those of binary semaphores mean
+    /// nothing.
     ///
     /// # Safety
     /// The structure must be valid.
     unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64));
+}
+
+/// Calls `each` with semaphores and the values in a chain.
+///
+/// # Safety
+/// The chain must be valid.
+unsafe fn for_each_timeline(
+    chain: *const c_void,
+    semaphores: &[vk::Semaphore],
+    mut each: impl FnMut(vk::Semaphore, u64),
+) {
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe {
+        if let Some(timeline) = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(chain) {
+            let values = elements(
+                timeline.p_signal_semaphore_values,
+                timeline.signal_semaphore_value_count,
+            );
+            let signals = semaphores.iter().zip(values);
+            signals.for_each(|(semaphore, value)| each(*semaphore, *value));
+        }
+    }
 }
 
 impl Submit for vk::SubmitInfo<'_> {
@@ -71,20 +95,11 @@ impl Submit for vk::SubmitInfo<'_> {
         unsafe { *self.p_command_buffers }
     }
 
-    unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
+    unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64)) {
         // SAFETY: the structure and its chain are valid (the caller's contract).
         unsafe {
-            if let Some(timeline) = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(self.p_next) {
-                let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
-                let values = elements(
-                    timeline.p_signal_semaphore_values,
-                    timeline.signal_semaphore_value_count,
-                );
-                semaphores
-                    .iter()
-                    .zip(values)
-                    .for_each(|(semaphore, value)| each(*semaphore, *value));
-            }
+            let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
+            for_each_timeline(self.p_next, semaphores, each);
         }
     }
 }
@@ -109,6 +124,26 @@ impl Submit for vk::SubmitInfo2<'_> {
     }
 }
 
+impl Submit for vk::BindSparseInfo<'_> {
+    const SIGNALS_BEHIND_COMMANDS: bool = false;
+
+    fn count(&self) -> u32 {
+        0
+    }
+
+    unsafe fn first(&self) -> vk::CommandBuffer {
+        vk::CommandBuffer::null()
+    }
+
+    unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64)) {
+        // SAFETY: the structure and its chain are valid (the caller's contract).
+        unsafe {
+            let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
+            for_each_timeline(self.p_next, semaphores, each);
+        }
+    }
+}
+
 /// Notes a submission and what it signals at its end, for reports.
 ///
 /// # Safety
@@ -126,8 +161,12 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
         };
         state.count_submission(device, queue, only);
     }
+    let note = |signal| match T::SIGNALS_BEHIND_COMMANDS {
+        true => state.note_signal(device, queue, signal),
+        false => state.signals.note_behind_signals(signal, queue),
+    };
     if fence != vk::Fence::null() {
-        state.note_signal(device, queue, Signal::Fence(fence));
+        note(Signal::Fence(fence));
     }
     if let Some(last) = submits.last() {
         // SAFETY: the structure is valid (the caller's contract).
@@ -135,7 +174,7 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
             last.for_each_signal(|semaphore, value| {
                 // No submission is behind the value that timeline semaphores begin with, or behind that of most binary ones.
                 if value != 0 {
-                    state.note_signal(device, queue, Signal::Timeline(semaphore, value));
+                    note(Signal::Timeline(semaphore, value));
                 }
             });
         }
@@ -148,87 +187,103 @@ pub unsafe extern "system" fn allocate_command_buffers(
     info: *const vk::CommandBufferAllocateInfo<'_>,
     buffers: *mut vk::CommandBuffer,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, `info` valid, and `buffers` has as many elements as it says.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkAllocateCommandBuffers) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, `info` valid, and `buffers` has as many elements as it says.
+    unsafe {
+        forward!(handle, vkAllocateCommandBuffers, |device, next| {
             let result = next(handle, info, buffers);
             if let (vk::Result::SUCCESS, Some(state), Some(info)) = (result, &device.state, info.as_ref()) {
-                let new = elements(buffers.cast_const(), info.command_buffer_count);
+                let new = elements(buffers.cast_const(), info.command_buffer_count).iter();
                 state
                     .objects
-                    .forget_command_buffer_names(new.iter().map(|buffer| buffer.as_raw()));
+                    .forget_command_buffer_names(new.map(|buffer| buffer.as_raw()));
             }
             result
-        }
-    })
-}
-
-/// The elements of an array. Where `count` is 0, `list` may be any pointer.
-///
-/// # Safety
-/// `list` must have `count` elements, which outlive the result.
-pub unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
-    if list.is_null() || count == 0 {
-        return &[];
+        })
     }
-    // SAFETY: `count` elements (the caller's contract).
-    unsafe { std::slice::from_raw_parts(list, count as usize) }
 }
 
 /// Waits by a fence first, in slices: the driver's own wait cannot be interrupted, and does not end while a shader hangs.
 /// The driver's wait then ends soon; it also covers operations without a fence, such as presentation.
 pub unsafe extern "system" fn wait_idle(handle: vk::Queue) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the queue is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkQueueWaitIdle) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let next = || unsafe { next(handle) };
-        let Some(state) = &device.state else {
-            return next();
-        };
-        let mark = WaitMark::new(state.queue(device, handle));
-        if state.arena.is_none() {
-            return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
-        }
-        if device.is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        let result = match wait::for_queues(device, state, &[handle]) {
-            // Under the queue's lock, so that a drain does not submit to it meanwhile.
-            vk::Result::SUCCESS => match state.on_queue(device, handle, next) {
-                Some(result) => device.observe(result, DrainBudget::Drain),
-                None => device.wait_for_loss(state),
-            },
-            other => device.observe(other, DrainBudget::Drain),
-        };
-        mark.complete_if_successful(result)
-    })
+    // SAFETY: valid usage: the queue is live, and externally synchronised.
+    unsafe {
+        forward!(handle, vkQueueWaitIdle, |device, next| {
+            let next = || next(handle);
+            let Some(state) = &device.state else {
+                return next();
+            };
+            let mark = WaitMark::new(state.queue(device, handle));
+            if state.arena.is_none() {
+                return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
+            }
+            if device.is_lost() {
+                return vk::Result::ERROR_DEVICE_LOST;
+            }
+            let result = match wait::for_queues(device, state, &[handle]) {
+                // Under the queue's lock, so that a drain does not submit to it meanwhile.
+                vk::Result::SUCCESS => match state.on_queue(device, handle, next) {
+                    Some(result) => device.observe(result, DrainBudget::Drain),
+                    None => device.wait_for_loss(state),
+                },
+                other => device.observe(other, DrainBudget::Drain),
+            };
+            mark.complete_if_successful(result)
+        })
+    }
 }
 
 /// As the policy `queue`. A loss is the result of every swapchain, too.
 pub unsafe extern "system" fn present(handle: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the queue is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkQueuePresentKHR) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments; the queue is locked.
-        let result = device.on_queue(handle, || unsafe { next(handle, info) });
-        if result == vk::Result::ERROR_DEVICE_LOST {
-            // SAFETY: valid usage: `info` is valid, and `pResults` null or as long as the list of swapchains.
-            unsafe {
-                if let Some(info) = info.as_ref().filter(|info| !info.p_results.is_null()) {
-                    for index in 0..info.swapchain_count as usize {
-                        info.p_results.add(index).write(result);
-                    }
+    // SAFETY: valid usage: the queue is live, `info` valid, and `pResults` null or as long as the list of swapchains. The queue's
+    // lock keeps drains from using it.
+    unsafe {
+        forward!(handle, vkQueuePresentKHR, |device, next| {
+            let result = device.on_queue(handle, || next(handle, info));
+            if result == vk::Result::ERROR_DEVICE_LOST
+                && let Some(info) = info.as_ref().filter(|info| !info.p_results.is_null())
+            {
+                for index in 0..info.swapchain_count as usize {
+                    info.p_results.add(index).write(result);
                 }
             }
+            result
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intercept::testing::TestDevice;
+    use crate::loader::dispatch::DeviceTable;
+
+    #[test]
+    fn signals_of_sparse_bindings_cover_what_earlier_signals_cover() {
+        let device = TestDevice::new(DeviceTable::EMPTY);
+        let [queue, other] = [16, 32].map(vk::Queue::from_raw);
+        let fences: [vk::Fence; 4] = [1, 2, 3, 4].map(vk::Fence::from_raw);
+        let buffers = [vk::CommandBuffer::null()];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        let (semaphores, values) = ([vk::Semaphore::from_raw(7)], [5]);
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+        let bind = [vk::BindSparseInfo::default()
+            .signal_semaphores(&semaphores)
+            .push_next(&mut timeline)];
+        // SAFETY: the structures are valid.
+        unsafe {
+            note_submission(device.get(), queue, &submit, vk::Fence::null());
+            note_submission(device.get(), queue, &bind, fences[0]);
+            note_submission(device.get(), queue, &submit, fences[1]);
+            note_submission(device.get(), queue, &submit, vk::Fence::null());
+            note_submission(device.get(), other, &submit, fences[2]);
+            note_submission(device.get(), queue, &bind, fences[3]);
         }
-        result
-    })
+        let covered = |signal| device.state().signals.covered([signal].into_iter());
+        assert_eq!(covered(Signal::Fence(fences[0])), [], "no signal precedes it");
+        let of_submit = covered(Signal::Fence(fences[1]));
+        assert_eq!(of_submit, [(queue, 2)]);
+        // The third submission has no signal that the bindings wait for.
+        assert_eq!(covered(Signal::Fence(fences[3])), of_submit);
+        assert_eq!(covered(Signal::Timeline(semaphores[0], 5)), of_submit);
+    }
 }

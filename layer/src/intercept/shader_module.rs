@@ -1,10 +1,9 @@
 //! `VkShaderModule`.
 
-use super::{MISSING, command, guarded, next_of};
 use crate::device::shader::{Rewritten, words_of};
-use crate::device::state::{AbortState, Device};
-use crate::loader::registry::device_of;
+use crate::device::state::{AbortState, Device, Module};
 use ash::vk::{self, Handle as _};
+use std::sync::Arc;
 
 pub unsafe extern "system" fn create(
     handle: vk::Device,
@@ -12,12 +11,9 @@ pub unsafe extern "system" fn create(
     allocator: *const vk::AllocationCallbacks<'_>,
     module: *mut vk::ShaderModule,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, `info` valid, and `module` may be written.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkCreateShaderModule) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, `info` valid, and `module` may be written.
+    unsafe {
+        forward!(handle, vkCreateShaderModule, |device, next| {
             let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
                 if let Some(info) = info.as_ref() {
                     device.report_unused_aborts(&words_of(info.p_code, info.code_size));
@@ -39,13 +35,12 @@ pub unsafe extern "system" fn create(
                 Err(error) => return error,
             };
             if result == vk::Result::SUCCESS {
-                state
-                    .objects
-                    .add(vk::ObjectType::SHADER_MODULE, (*module).as_raw(), vec![rewritten]);
+                let kind = vk::ObjectType::SHADER_MODULE;
+                state.objects.add(kind, (*module).as_raw(), vec![rewritten]);
             }
             result
-        }
-    })
+        })
+    }
 }
 
 /// # Safety
@@ -73,22 +68,17 @@ pub unsafe extern "system" fn destroy(
     module: vk::ShaderModule,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live.
-        let Some(device) = (unsafe { device_of(handle) }) else {
-            return;
-        };
-        if let Some(state) = &device.state {
-            state
-                .objects
-                .remove(vk::ObjectType::SHADER_MODULE, module.as_raw(), false);
-        }
-        // Also while the driver cannot be drained: pipelines do not use their modules.
-        if let Some(next) = device.next.vkDestroyShaderModule {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, module, allocator) };
-        }
-    });
+    // SAFETY: valid usage: the device is live, and nothing uses the module any more.
+    unsafe {
+        forward!(handle, vkDestroyShaderModule, |device, next| {
+            if let Some(state) = &device.state {
+                let kind = vk::ObjectType::SHADER_MODULE;
+                state.objects.remove(kind, module.as_raw(), false);
+            }
+            // Also while the driver cannot be drained: pipelines do not use their modules.
+            next(handle, module, allocator);
+        });
+    }
 }
 
 pub unsafe extern "system" fn identifier(
@@ -96,26 +86,17 @@ pub unsafe extern "system" fn identifier(
     module: vk::ShaderModule,
     identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
-    guarded((), || {
-        // SAFETY: valid usage: device and module are live, and `identifier` may be written.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkGetShaderModuleIdentifierEXT) else {
-                return;
-            };
+    // SAFETY: valid usage: device and module are live, and `identifier` may be written.
+    unsafe {
+        forward!(handle, vkGetShaderModuleIdentifierEXT, |device, next| {
             next(handle, module, identifier);
             if let Some(state) = &device.state
                 && let Some(module) = state.objects.module_of(module)
             {
-                if module.is_rewritten
-                    && let Some(identifier) = identifier.as_mut()
-                {
-                    state.identifiers.replace(module.sites.module_hash, identifier);
-                }
-                // A pipeline can be created from the identifier alone.
-                state.objects.export(vec![module]);
+                export_identifier(state, module, identifier.as_mut());
             }
-        }
-    });
+        });
+    }
 }
 
 /// "Must be equal to the identifier returned by `vkGetShaderModuleIdentifierEXT`".
@@ -124,25 +105,32 @@ pub unsafe extern "system" fn create_info_identifier(
     info: *const vk::ShaderModuleCreateInfo<'_>,
     identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live, and `info` valid.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkGetShaderModuleCreateInfoIdentifierEXT) else {
-                return;
-            };
+    // SAFETY: valid usage: the device is live, `info` valid, and `identifier` may be written.
+    unsafe {
+        forward!(handle, vkGetShaderModuleCreateInfoIdentifierEXT, |device, next| {
             if let (Some(state), Some(original)) = (&device.state, info.as_ref())
                 && let Ok(Rewritten::Changed { words, module }) = rewrite(device, state, original)
             {
                 next(handle, &with_words(original, &words), identifier);
-                if let Some(identifier) = identifier.as_mut() {
-                    state.identifiers.replace(module.sites.module_hash, identifier);
-                }
-                state.objects.export(vec![module]);
+                export_identifier(state, module, identifier.as_mut());
             } else {
                 next(handle, info, identifier);
             }
-        }
-    });
+        });
+    }
+}
+
+/// Replaces the driver's identifier of a rewritten module by the layer's, and keeps the module: a pipeline can be created from
+/// the identifier alone.
+fn export_identifier(
+    state: &AbortState,
+    module: Arc<Module>,
+    identifier: Option<&mut vk::ShaderModuleIdentifierEXT<'_>>,
+) {
+    if let Some(identifier) = identifier.filter(|_| module.is_rewritten) {
+        state.identifiers.replace(module.sites.module_hash, identifier);
+    }
+    state.objects.export(vec![module]);
 }
 
 #[cfg(test)]

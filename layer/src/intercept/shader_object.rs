@@ -1,14 +1,18 @@
 //! `VkShaderEXT`.
 
-use super::queue::elements;
-use super::{MISSING, command, next_of};
+use super::batch::{Batch, remember};
+use super::pipeline_create_info::EditCreateInfo;
+use super::pipeline_edit::Editor;
 use crate::device::shader::{Rewritten, words_of};
-use crate::device::specialization::{for_rewritten, specialization, values};
-use crate::device::state::{Device, EditStorage, ModuleUse};
-use crate::report::log::Level;
+use crate::device::specialization::specialization;
+use crate::device::state::{Device, ModuleUse};
+use crate::loader::ffi::elements;
+use crate::log::Level;
 use ash::vk::{self, Handle};
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::slice;
+
+type CreateInfo = vk::ShaderCreateInfoEXT<'static>;
 
 /// Rewrites SPIR-V with the specialization at hand. Passes binaries, except those whose code writes its messages to the
 /// memory of another device.
@@ -19,102 +23,74 @@ pub unsafe extern "system" fn create(
     allocator: *const vk::AllocationCallbacks<'_>,
     shaders: *mut vk::ShaderEXT,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkCreateShadersEXT) }) else {
-            return MISSING;
-        };
-        let (Some(state), false) = (&device.state, infos.is_null()) else {
-            // SAFETY: valid usage: `infos` is null or has `count` elements, whose code has `codeSize` bytes.
-            unsafe { report_unused_aborts(device, elements(infos, count)) };
-            // SAFETY: the application's own arguments.
-            return unsafe { next(handle, count, infos, allocator, shaders) };
-        };
-        // Not every driver writes the array if it fails, and the handles are read below.
-        // SAFETY: valid usage: `shaders` has `count` elements.
-        unsafe { shaders.write_bytes(0, count as usize) };
-        // SAFETY: valid usage: `infos` has `count` elements.
-        let originals =
-            unsafe { slice::from_raw_parts(infos.cast::<vk::ShaderCreateInfoEXT<'static>>(), count as usize) };
-        let mut copies = originals.to_vec();
-        let mut storage = EditStorage::default();
-        let mut modules = Vec::new();
-        let mut changed = false;
-        let mut failed = None;
-        for (index, copy) in copies.iter_mut().enumerate() {
-            if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
-                // SAFETY: valid usage: the code has `codeSize` bytes.
-                if unsafe { is_of_another_device(device, copy) } {
+    // SAFETY: valid usage: the device is live, `infos` has `count` valid elements, and `shaders` room for as many.
+    unsafe {
+        forward!(handle, vkCreateShadersEXT, |device, next| {
+            let originals = elements(infos.cast::<CreateInfo>(), count);
+            let (Some(state), false) = (&device.state, infos.is_null()) else {
+                report_unused_aborts(device, originals);
+                return next(handle, count, infos, allocator, shaders);
+            };
+            // Not every driver writes the array if it fails, and the handles are read below.
+            shaders.write_bytes(0, count as usize);
+            let mut editor = Editor::new(device, state);
+            let mut batch = Batch::new(&mut editor, originals, |_| true);
+            let failed = batch.infos.len();
+            if let Some(error) = batch.error {
+                if error == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT {
                     let text =
-                        format!("vkCreateShadersEXT: shader {index} is a binary whose aborts write to another device");
+                        format!("vkCreateShadersEXT: shader {failed} is a binary whose aborts write to another device");
                     device.instance.log.line(Level::Warning, &text);
-                    failed = Some((index, vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT));
-                    break;
                 }
-                continue;
+                batch.truncate(preceding(originals, failed));
+                if batch.infos.is_empty() {
+                    return error;
+                }
             }
-            // SAFETY: valid usage: the code has `codeSize` bytes, and the specialization is valid.
-            let (words, data) = unsafe {
-                (
-                    words_of(copy.p_code.cast(), copy.code_size),
-                    specialization(copy.p_specialization_info),
-                )
-            };
-            // SAFETY: valid usage: a null-terminated string.
-            let entry = unsafe { copy.p_name.as_ref().map(|name| CStr::from_ptr(name)) }.unwrap_or_default();
-            // No memory for constants: a binary of the shader may be loaded where the data is not.
-            let rewritten = device.rewrite(state, &words, data.clone(), None).and_then(|rewritten| {
-                if let Rewritten::Changed { module, .. } = &rewritten {
-                    device.check_stage(state, copy.stage, entry, module)?;
-                }
-                Ok(rewritten)
-            });
-            let (words, module) = match rewritten {
-                Ok(Rewritten::Unchanged) => continue,
-                Ok(Rewritten::Native { module }) => (None, module),
-                Ok(Rewritten::Changed { words, module }) => (Some(words), module),
-                Err(error) => {
-                    failed = Some((index, error));
-                    break;
-                }
-            };
-            let values = values(&module.sites.constants, &data);
-            if let Some(words) = words {
-                copy.code_size = size_of_val(words.as_slice());
-                copy.p_code = storage.keep(words).cast();
-                // SAFETY: valid usage: the specialization is valid.
-                let edited = unsafe { for_rewritten(copy.p_specialization_info, &module, values.key, &mut storage) };
-                copy.p_specialization_info = edited.unwrap_or(copy.p_specialization_info);
-                changed = true;
-            }
-            modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
-        }
-        let infos = if changed { copies.as_ptr() } else { infos };
-        let created = failed.map_or(count as usize, |(index, _)| preceding(originals, index));
-        modules.retain(|(index, _)| *index < created);
-        let mut result = vk::Result::SUCCESS;
-        if failed.is_none() || created > 0 {
-            // SAFETY: the application's own arguments, except for the code.
-            result = unsafe { next(handle, created as u32, infos, allocator, shaders) };
-            device.log_refusal(
-                "vkCreateShadersEXT",
-                result,
-                modules.iter().map(|(_, used)| &used.module),
+            let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
+            let result = next(handle, batch.infos.len() as u32, infos, allocator, shaders);
+            batch.log_refusal(device, "vkCreateShadersEXT", result);
+            remember(
+                &state.objects,
+                slice::from_raw_parts(shaders, count as usize),
+                batch.modules,
             );
-        }
-        if let (vk::Result::SUCCESS, Some((_, error))) = (result, failed) {
-            result = error;
-        }
-        for (index, used) in modules {
-            // SAFETY: the array has `count` initialised elements.
-            let shader = unsafe { *shaders.add(index) };
-            if shader != vk::ShaderEXT::null() {
-                let kind = vk::ObjectType::SHADER_EXT;
-                state.objects.add(kind, shader.as_raw(), vec![used]);
+            match batch.error {
+                Some(error) if result == vk::Result::SUCCESS => error,
+                _ => result,
             }
+        })
+    }
+}
+
+impl EditCreateInfo for CreateInfo {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
+        // SAFETY: the create-info is valid (the caller's contract): the code has `codeSize` bytes.
+        unsafe {
+            if self.code_type != vk::ShaderCodeTypeEXT::SPIRV {
+                return match is_of_another_device(editor.device, self) {
+                    true => Err(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT),
+                    false => Ok(()),
+                };
+            }
+            let words = words_of(self.p_code.cast(), self.code_size);
+            let data = specialization(self.p_specialization_info);
+            // No memory for constants: a binary of the shader may be loaded where the data is not.
+            let module = match editor.device.rewrite(editor.state, &words, data.clone(), None)? {
+                Rewritten::Unchanged => return Ok(()),
+                Rewritten::Native { module } => module,
+                Rewritten::Changed { words, module } => {
+                    self.code_size = size_of_val(words.as_slice());
+                    self.p_code = editor.storage.keep(words).cast();
+                    editor.changed = true;
+                    module
+                }
+            };
+            let specialization = &mut self.p_specialization_info;
+            modules.push(editor.specialize((self.stage, self.p_name), module, &data, specialization)?);
         }
-        result
-    })
+        Ok(())
+    }
 }
 
 /// # Safety
@@ -157,27 +133,24 @@ pub unsafe extern "system" fn binary_data(
     size: *mut usize,
     data: *mut c_void,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetShaderBinaryDataEXT) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let result = unsafe { next(handle, shader, size, data) };
-        if let Some((state, arena)) = device.arena()
-            && result == vk::Result::SUCCESS
-            && !data.is_null()
-        {
-            let modules = state.objects.modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw());
-            if !modules.is_empty() {
-                state.objects.export(modules);
-                // SAFETY: the driver wrote `size` bytes.
-                let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
-                device.instance.binaries.add(binary, arena.options());
+    // SAFETY: valid usage: device and shader are live; a successful call has written `size` bytes unless `data` is null.
+    unsafe {
+        forward!(handle, vkGetShaderBinaryDataEXT, |device, next| {
+            let result = next(handle, shader, size, data);
+            if let Some((state, arena)) = device.arena()
+                && result == vk::Result::SUCCESS
+                && !data.is_null()
+            {
+                let modules = state.objects.modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw());
+                if !modules.is_empty() {
+                    state.objects.export(modules);
+                    let binary = slice::from_raw_parts(data.cast(), *size);
+                    device.instance.binaries.add(binary, arena.options());
+                }
             }
-        }
-        result
-    })
+            result
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A registered device without a driver, for unit tests of entry points.
 
+use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device, Extensions, Instance};
-use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
-use crate::loader::registry::{self, device_of, dispatch_key};
-use crate::report::log::{Format, Level, Log};
+use crate::loader::dispatch::{DeviceTable, InstanceTable};
+use crate::log::{Format, Level, Log};
 use crate::settings::Settings;
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
@@ -49,7 +49,6 @@ impl TestDevice {
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next,
-            destroy: DestroyTable::EMPTY,
             next_gdpa: no_device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,
@@ -58,7 +57,7 @@ impl TestDevice {
                 ..AbortState::default()
             }),
         };
-        registry::devices().insert(device.key(), Arc::new(tracked));
+        registry::DEVICES.insert(device.key(), Arc::new(tracked));
         device
     }
 
@@ -86,7 +85,7 @@ impl TestDevice {
 
 impl Drop for TestDevice {
     fn drop(&mut self) {
-        registry::devices().remove(self.key());
+        registry::DEVICES.remove(self.key());
     }
 }
 

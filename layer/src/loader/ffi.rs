@@ -1,7 +1,8 @@
-//! The loader's layer interface, which ash does not declare: `vk_layer.h`.
+//! The loader's layer interface, which ash does not declare: `vk_layer.h`. Arrays and strings of the API.
 
 use ash::vk::{self, TaggedStructure};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
+use std::slice;
 
 /// `LAYER_NEGOTIATE_INTERFACE_STRUCT`.
 pub const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
@@ -53,6 +54,27 @@ unsafe impl TaggedStructure for LayerCreateInfo<PfnGetPhysicalDeviceProcAddr> {
 // SAFETY: the structure starts with `sType` and `pNext`; the number is VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO.
 unsafe impl TaggedStructure for LayerDeviceCreateInfo {
     const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw(48);
+}
+
+/// The elements of an array. Empty if `list` is null. Where `count` is 0, `list` may be any pointer.
+///
+/// # Safety
+/// `list` must be null or have `count` elements, which outlive the result.
+pub unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
+    if list.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: `count` elements (the caller's contract).
+    unsafe { slice::from_raw_parts(list, count as usize) }
+}
+
+/// A string. None if `text` is null.
+///
+/// # Safety
+/// `text` must be null or null-terminated, and outlive the result.
+pub unsafe fn string<'a>(text: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: null-terminated (the caller's contract).
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
 #[cfg(target_pointer_width = "64")]

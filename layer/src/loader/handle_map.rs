@@ -10,6 +10,7 @@
 
 use crate::locks::{lock, try_lock};
 use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, SLOTS, array, const_fn};
+use std::marker::PhantomData;
 use std::ptr;
 
 const FREE: usize = 0;
@@ -17,7 +18,18 @@ const REMOVED: usize = 1;
 
 struct Slot<T> {
     key: AtomicUsize,
+    /// Null, or from [`Arc::into_raw`]: the slot owns one count.
     value: AtomicPtr<T>,
+}
+
+impl<T> Slot<T> {
+    /// Replaces the value, and returns the old one.
+    fn replace(&self, value: Option<Arc<T>>) -> Option<Arc<T>> {
+        let new = value.map_or(ptr::null_mut(), |value| Arc::into_raw(value).cast_mut());
+        let old = self.value.swap(new, Ordering::AcqRel);
+        // SAFETY: from `Arc::into_raw`, and the slot no longer owns its count.
+        (!old.is_null()).then(|| unsafe { Arc::from_raw(old) })
+    }
 }
 
 struct Segment<T> {
@@ -48,13 +60,15 @@ impl<T> Segment<T> {
 pub struct HandleMap<T> {
     first: Segment<T>,
     writers: Mutex<()>,
+    /// The map shares and drops values like an `Arc`, on any thread. Atomic pointers alone would be `Sync` for every `T`.
+    values: PhantomData<Arc<T>>,
 }
 
 impl<T> HandleMap<T> {
     const_fn! {
         /// An empty map.
         pub fn new() -> Self {
-            Self { first: Segment::new(), writers: Mutex::new(()) }
+            Self { first: Segment::new(), writers: Mutex::new(()), values: PhantomData }
         }
     }
 
@@ -92,12 +106,10 @@ impl<T> HandleMap<T> {
     /// Adds or replaces an entry.
     pub fn insert(&self, key: usize, value: Arc<T>) {
         let _writing = lock(&self.writers);
-        if let Some(slot) = self.slot(key) {
-            let old = slot.value.swap(Arc::into_raw(value).cast_mut(), Ordering::AcqRel);
-            release(old);
-            return;
+        match self.slot(key) {
+            Some(slot) => drop(slot.replace(Some(value))),
+            None => self.add(key, value),
         }
-        self.add(key, value);
     }
 
     /// The value of `key`, added by `make` if there is none.
@@ -105,16 +117,17 @@ impl<T> HandleMap<T> {
     /// # Safety
     /// As [`HandleMap::get`].
     pub unsafe fn get_or_insert<'a>(&self, key: usize, make: impl FnOnce() -> Arc<T>) -> Option<&'a T> {
-        // SAFETY: the entry is not removed (the caller's contract).
-        if let Some(value) = unsafe { self.get(key) } {
-            return Some(value);
+        // SAFETY: the entry is neither removed nor replaced while the value is in use (the caller's contract).
+        unsafe {
+            if let Some(value) = self.get(key) {
+                return Some(value);
+            }
+            let _writing = lock(&self.writers);
+            if self.slot(key).is_none() {
+                self.add(key, make());
+            }
+            self.get(key)
         }
-        let _writing = lock(&self.writers);
-        if self.slot(key).is_none() {
-            self.add(key, make());
-        }
-        // SAFETY: as above.
-        unsafe { self.get(key) }
     }
 
     /// Adds an entry for a new key. The caller holds the writers' lock.
@@ -122,14 +135,13 @@ impl<T> HandleMap<T> {
         if key <= REMOVED {
             return;
         }
-        let value = Arc::into_raw(value).cast_mut();
         let mut segment = &self.first;
         loop {
             if let Some(slot) = segment
                 .probe(key)
                 .find(|slot| slot.key.load(Ordering::Relaxed) <= REMOVED)
             {
-                slot.value.store(value, Ordering::Release);
+                slot.replace(Some(value));
                 slot.key.store(key, Ordering::Release);
                 return;
             }
@@ -151,9 +163,7 @@ impl<T> HandleMap<T> {
         let _writing = lock(&self.writers);
         let slot = self.slot(key)?;
         slot.key.store(REMOVED, Ordering::Release);
-        let value = slot.value.swap(ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: from `Arc::into_raw`, and the slot no longer owns its count.
-        (!value.is_null()).then(|| unsafe { Arc::from_raw(value) })
+        slot.replace(None)
     }
 
     /// A counted reference to the value of `key`.
@@ -209,16 +219,13 @@ impl<T> Default for HandleMap<T> {
 
 impl<T> Drop for HandleMap<T> {
     fn drop(&mut self) {
-        for slot in &self.first.slots {
-            release(slot.value.load(Ordering::Acquire));
-        }
+        let release = |segment: &Segment<T>| segment.slots.iter().for_each(|slot| drop(slot.replace(None)));
+        release(&self.first);
         let mut next = self.first.next.load(Ordering::Acquire);
         while !next.is_null() {
             // SAFETY: from `Box::into_raw`; the map is borrowed exclusively, so no reader has the segment.
             let segment = unsafe { Box::from_raw(next) };
-            for slot in &segment.slots {
-                release(slot.value.load(Ordering::Acquire));
-            }
+            release(&segment);
             next = segment.next.load(Ordering::Acquire);
         }
     }
@@ -229,17 +236,10 @@ impl<T> Drop for HandleMap<T> {
 /// # Safety
 /// `value` must come from [`Arc::into_raw`], and its count must not be released meanwhile.
 unsafe fn counted<T>(value: *const T) -> Arc<T> {
-    // SAFETY: the caller's contract.
+    // SAFETY: from `Arc::into_raw`, with a count that is not released meanwhile (the caller's contract).
     unsafe {
         Arc::increment_strong_count(value);
         Arc::from_raw(value)
-    }
-}
-
-fn release<T>(value: *mut T) {
-    if !value.is_null() {
-        // SAFETY: from `Arc::into_raw`, and no slot owns the count any more.
-        drop(unsafe { Arc::from_raw(value) });
     }
 }
 

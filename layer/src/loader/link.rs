@@ -5,8 +5,7 @@ use super::ffi::{LAYER_LINK_INFO, LayerCreateInfo, LayerLink};
 use ash::vk::TaggedStructure;
 use std::ffi::c_void;
 
-/// Takes this layer's link from the loader's node in a create-info chain, and leaves the next layer's link there. The loader
-/// searches by type and function: the node may be anywhere in the chain.
+/// Takes this layer's link from the loader's node in a create-info chain, so that the next layer finds its own there.
 ///
 /// # Safety
 /// `head` must be the chain that the loader passed to `vkCreateInstance` or `vkCreateDevice`.
@@ -16,16 +15,15 @@ where
 {
     // SAFETY: the chain is valid, and the loader's nodes may be written (LoaderLayerInterface.md, "Layer Chain").
     unsafe {
-        let node = chain::nodes(head)
-            .filter_map(Node::cast::<LayerCreateInfo<F>>)
-            .find(|node| (**node).function == LAYER_LINK_INFO)?;
+        let node = link_node::<F>(head)?;
         let link = (*node).layer_info.as_ref().copied()?;
         (*node).layer_info = link.next;
         Some(link)
     }
 }
 
-/// Leaves the next layer's link in the loader's node once more, for another call of the next layer.
+/// Restores the next layer's link in the loader's node. A layer takes its link when it is called, so this is needed before
+/// the next layer is called a second time.
 ///
 /// # Safety
 /// As [`take_link`], which must have returned `link`.
@@ -35,10 +33,24 @@ where
 {
     // SAFETY: the chain is valid, and the loader's nodes may be written (LoaderLayerInterface.md, "Layer Chain").
     unsafe {
-        let mut nodes = chain::nodes(head).filter_map(Node::cast::<LayerCreateInfo<F>>);
-        if let Some(node) = nodes.find(|node| (**node).function == LAYER_LINK_INFO) {
+        if let Some(node) = link_node::<F>(head) {
             (*node).layer_info = link.next;
         }
+    }
+}
+
+/// The loader's node with the links. The loader searches by type and function: the node may be anywhere in the chain.
+///
+/// # Safety
+/// As [`take_link`].
+unsafe fn link_node<F>(head: *const c_void) -> Option<*mut LayerCreateInfo<F>>
+where
+    LayerCreateInfo<F>: TaggedStructure,
+{
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe {
+        let mut nodes = chain::nodes(head).filter_map(Node::cast::<LayerCreateInfo<F>>);
+        nodes.find(|node| (**node).function == LAYER_LINK_INFO)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the layer needs of the operating system beyond the standard library. Each system's file has the same items.
+//! Facilities of the operating system that the standard library lacks. Each system's file has the same items.
 
 #[cfg(unix)]
 mod unix;

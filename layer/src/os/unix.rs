@@ -13,10 +13,10 @@ use std::ptr::NonNull;
 /// programs, and programs with file capabilities.
 pub fn has_elevated_privileges() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: reads the auxiliary vector of the process.
+    // SAFETY: takes no pointer, and the auxiliary vector, which the kernel wrote, does not change.
     return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    // SAFETY: returns a number.
+    // SAFETY: takes no pointer, and changes nothing.
     return unsafe { libc::issetugid() != 0 };
 }
 
@@ -36,7 +36,7 @@ pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {
     let base = NonNull::new(result.cast())?;
     // A kernel that lacks the flag treats the address as a hint.
     if result != hint {
-        // SAFETY: the pages were just mapped.
+        // SAFETY: the pages were just mapped with this size, and nothing has their address yet.
         unsafe { unmap(base, bytes) };
         return None;
     }
@@ -48,7 +48,7 @@ pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {
 /// # Safety
 /// [`map_at`] mapped them with this size, and nothing uses them any more.
 pub unsafe fn unmap(base: NonNull<u8>, bytes: usize) {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: `map_at` mapped these pages, and nothing uses them any more (the caller's contract).
     unsafe { libc::munmap(base.as_ptr().cast(), bytes) };
 }
 
@@ -68,7 +68,8 @@ pub fn pin_libraries() {
     }
 
     let mut names: Vec<CString> = Vec::new();
-    // SAFETY: the callback takes the vector that is passed along. Opening happens afterwards: not under the linker's lock.
+    // SAFETY: the callback takes the vector that is passed along, and the names are null-terminated. The libraries are opened
+    // afterwards, without the linker's lock.
     unsafe {
         libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast());
         for name in &names {
@@ -103,7 +104,7 @@ pub fn open_private(path: &Path, access: Access, nonblocking: bool) -> Result<Fi
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | nonblocking);
     options.open(path).map_err(|error| match error.raw_os_error() {
-        // Its own text says that there are too many links.
+        // The system's text for it is "Too many levels of symbolic links".
         Some(libc::ELOOP) => Error::other(super::SYMBOLIC_LINK),
         _ => error,
     })
@@ -119,7 +120,7 @@ pub fn create_private_folder(path: &Path) -> Result<()> {
 
 /// Whether a file belongs to this user.
 pub fn is_own(metadata: &Metadata) -> bool {
-    // SAFETY: returns a number.
+    // SAFETY: takes no pointer, and changes nothing.
     metadata.uid() == unsafe { libc::geteuid() }
 }
 

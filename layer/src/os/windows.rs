@@ -9,8 +9,8 @@ use std::ptr::{NonNull, null_mut};
 pub use vkabort_windows::is_elevated as has_elevated_privileges;
 use vkabort_windows::wide;
 use windows_sys::Win32::Foundation::{
-    ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, GENERIC_READ, GENERIC_WRITE, GetLastError, HANDLE, HMODULE,
-    INVALID_HANDLE_VALUE, LocalFree,
+    ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, GENERIC_READ, GENERIC_WRITE, GetLastError, HMODULE, INVALID_HANDLE_VALUE,
+    LocalFree,
 };
 use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
@@ -47,7 +47,8 @@ pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {
 /// # Safety
 /// [`map_at`] mapped them with this size, and nothing uses them any more.
 pub unsafe fn unmap(base: NonNull<u8>, _bytes: usize) {
-    // SAFETY: as the caller guarantees. The size has to be 0 for all pages of the mapping.
+    // SAFETY: `map_at` mapped these pages, and nothing uses them any more (the caller's contract). The size has to be 0 for all
+    // pages of the mapping.
     unsafe { VirtualFree(base.as_ptr().cast(), 0, MEM_RELEASE) };
 }
 
@@ -184,13 +185,9 @@ pub fn is_writable_by_others(_: &Metadata) -> bool {
 /// The byte range that represents a file's lock. Windows denies reads and writes of a locked range through every other handle,
 /// so it is one byte far beyond the end of any file.
 fn lock_byte() -> OVERLAPPED {
-    let mut place = OVERLAPPED::default();
-    place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
-    place
-}
-
-fn raw(file: &File) -> HANDLE {
-    file.as_raw_handle()
+    let mut range = OVERLAPPED::default();
+    range.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
+    range
 }
 
 /// Locks a file, exclusively or shared with others, in place of its present lock. Returns whether it succeeded; on failure
@@ -201,7 +198,7 @@ pub fn lock(file: &File, exclusive: bool) -> bool {
     // SAFETY: the handle is open, and not for asynchronous operations, so the structure is not used after the call.
     unsafe {
         LockFileEx(
-            raw(file),
+            file.as_raw_handle(),
             LOCKFILE_FAIL_IMMEDIATELY | exclusive,
             0,
             1,
@@ -214,6 +211,6 @@ pub fn lock(file: &File, exclusive: bool) -> bool {
 
 /// Removes the lock of a file.
 pub fn unlock(file: &File) {
-    // SAFETY: as in `lock`.
-    unsafe { UnlockFileEx(raw(file), 0, 1, 0, &mut lock_byte()) };
+    // SAFETY: the handle is open, and not for asynchronous operations, so the structure is not used after the call.
+    unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &mut lock_byte()) };
 }

@@ -1,11 +1,11 @@
 //! Delivers a report to people: log, messengers and dump folder.
 
 use super::dump::{self, RawData};
-use super::log::{Format, Level};
 use super::messengers;
 use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
 use crate::locks::{lock, try_lock};
+use crate::log::{Format, Level};
 use crate::settings::OnAbort;
 use std::time::{Duration, Instant};
 use vkabort_record::report::{Duplicates, Report};
@@ -64,8 +64,8 @@ fn log_text(device: &Device, report: &Report) -> String {
     }
 }
 
-/// Takes what the reports of a device under `on_abort = continue` left out, when it is destroyed or the process ends: the last
-/// counts of repeated aborts and, in a text log, a table of all sites. The next call returns an empty text.
+/// The end of a device's log under `on_abort = continue`, when the device is destroyed or the process ends: the repeated aborts
+/// since the last report and, in a text log, a table of all sites. A second call returns an empty text.
 pub fn closing_text(device: &Device) -> String {
     let mut text = String::new();
     let Some(state) = &device.state else { return text };

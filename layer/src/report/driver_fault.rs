@@ -1,9 +1,9 @@
 //! The driver's own account of a loss, from `VK_EXT_device_fault`, in the form of `VK_KHR_device_fault`.
 
 use super::fault_info::{description_text, fault_info};
-use super::log::Level;
 use super::native::MAX_BYTES;
 use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
+use crate::log::Level;
 use ash::vk;
 use std::ptr;
 use vk_ext::{FaultInfo, fault_flags};
@@ -61,8 +61,8 @@ impl DriverFault {
             },
             ..Default::default()
         };
-        // SAFETY: as before; the arrays have as many elements as the counts say
-        // (VUID-vkGetDeviceFaultInfoEXT-pFaultCounts-07337 to 07339).
+        // SAFETY: the extension is enabled, the driver has lost the device, and the arrays have as many elements as the counts
+        // say (VUID-vkGetDeviceFaultInfoEXT-pFaultCounts-07337 to 07339).
         let result = unsafe { get(device.handle, &mut counts, &mut info) };
         if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
             return Self::default();

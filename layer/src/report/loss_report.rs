@@ -1,19 +1,21 @@
 //! The report of a lost device, and of aborts under `on_abort = continue`.
 
-use super::build::{build, build_from_payloads, report_options};
 use super::deliver::deliver;
 use super::driver_fault::DriverFault;
 use super::dump::RawData;
 use super::fault_info::fault_info;
-use super::log::Level;
 use super::native;
-use crate::arena::readback::Extent;
-use crate::device::state::{AbortState, Device, Outcome};
+use crate::arena::readback::RecordRange;
+use crate::device::state::{AbortState, Device, LossData, Module};
+use crate::log::Level;
+use ash::vk::{self, Handle as _};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
 use vkabort_instrument::Trap;
-use vkabort_record::framing::message_data;
-use vkabort_record::report::QueueUse;
+use vkabort_record::framing::{message_data, split};
+use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
+use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Records;
 
 /// Why a device is lost.
@@ -30,7 +32,7 @@ pub enum Cause {
 
 /// Takes the snapshot of a sealed device and delivers the report. Returns the data for `vkGetDeviceFaultDebugInfoKHR` and
 /// for `vkGetDeviceFaultReportsKHR`; of the fault reports, the last has `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
-pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcome, Vec<FaultInfo>) {
+pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let log = &device.instance.log;
     let records = read_records(state, cause);
     let payloads = records.records.iter().map(|r| r.payload.as_slice());
@@ -43,9 +45,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
     let options = report_options(device, state, state.suspects(&state.queues.values()));
     let mut report = if message_data.is_empty() && cause == Cause::Driver {
         message_data = native::message_data(device, state);
-        build_from_payloads(state, &message_data, &options)
+        report_of_messages(state, &message_data, &options)
     } else {
-        build(state, &records, &options)
+        report_of_records(state, &records, &options)
     };
     report.summary.driver = driver.lines();
     let first_message = report.first_message();
@@ -77,18 +79,18 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
         let last = fault_info(group, flags, &text);
         driver.reports.into_iter().chain([last]).collect()
     };
-    let outcome = Outcome {
+    let data = LossData {
         message_data,
         vendor_binary: driver.vendor_binary,
         text,
         by_driver: cause == Cause::Driver,
     };
-    (outcome, faults)
+    (data, faults)
 }
 
 /// `on_abort = continue`: delivers a report of new records, and queues a fault report without the flag of a loss.
 pub fn report_and_continue(device: &Device, state: &AbortState, records: &Records, suspects: Vec<QueueUse>) {
-    let report = build(state, records, &report_options(device, state, suspects));
+    let report = report_of_records(state, records, &report_options(device, state, suspects));
     if report.is_empty() {
         return;
     }
@@ -105,16 +107,52 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
     }
 }
 
+/// Options for a report whose aborts are on one of `suspects`.
+fn report_options(device: &Device, state: &AbortState, suspects: Vec<QueueUse>) -> ReportOptions {
+    ReportOptions {
+        arena_bytes: state.arena.as_ref().map(|arena| u64::from(arena.bytes())),
+        device: state.objects.name(vk::ObjectType::DEVICE, device.handle.as_raw()),
+        queues: suspects,
+        ..ReportOptions::default()
+    }
+}
+
+/// Builds the report of an arena's records.
+fn report_of_records(state: &AbortState, records: &Records, options: &ReportOptions) -> Report {
+    let find_module = |hash: ModuleHash| match state.objects.find(hash) {
+        Some(module) => module_info(state, &module),
+        None => ModuleInfo::default(),
+    };
+    Report::build(records, &find_module, options)
+}
+
+/// Builds the report of a native driver's message data, which does not name its modules.
+fn report_of_messages(state: &AbortState, message_data: &[u8], options: &ReportOptions) -> Report {
+    let modules = state.objects.all();
+    let modules: Vec<ModuleInfo> = modules.iter().map(|module| module_info(state, module)).collect();
+    Report::from_payloads(split(message_data).payloads, &modules, options)
+}
+
+/// A module's sites, its name, and the objects that run it.
+fn module_info(state: &AbortState, module: &Module) -> ModuleInfo {
+    let (objects, hash) = (&state.objects, module.sites.module_hash);
+    ModuleInfo {
+        sites: Some(Arc::clone(&module.sites)),
+        name: objects.module_name(hash),
+        stages: objects.stages(hash),
+    }
+}
+
 /// Reads the records that are not yet reported. Some may be: if the queues never became idle under `on_abort = continue`,
 /// reported records stay in the arena.
 fn read_records(state: &AbortState, cause: Cause) -> Records {
     let from = state.loss.reported_units.load(Ordering::Relaxed);
-    let extent = match cause {
-        Cause::Abort { .. } => Extent::From(from),
-        Cause::Driver => Extent::AllFrom(from),
+    let range = match cause {
+        Cause::Abort { .. } => RecordRange::ToCursor(from),
+        Cause::Driver => RecordRange::ToEnd(from),
     };
     let arena = state.arena.as_ref();
-    arena.map_or_else(Records::default, |arena| arena.read(extent))
+    arena.map_or_else(Records::default, |arena| arena.read(range))
 }
 
 /// Whether the driver's watchdog ended the loop of `trap = hang`: the driver names no invalid access to memory.

@@ -35,7 +35,9 @@ pub fn send(device: &Device, text: &str) {
             continue;
         }
         called.push(key);
-        // SAFETY: the application registered the callback together with this argument, and the data outlives the call.
+        // SAFETY: the application registered the callback together with this argument, and the data outlives the call. The
+        // messenger lives until this command has returned: vkDestroyDebugUtilsMessengerEXT must not be "executed in parallel with
+        // any Vulkan command that is also called with `instance` or child of `instance` as the dispatchable argument".
         unsafe { callback(severity, TYPE, &data, messenger.user_data) };
     }
 }

@@ -1,12 +1,10 @@
 //! Builds the report of an abort or a loss and delivers it: to the log, to the application's debug-utils messengers, to the
 //! dump folder and to the fault queries. The report itself is data of the `record` crate.
 
-mod build;
 mod deliver;
 pub mod driver_fault;
 mod dump;
 pub mod fault_info;
-pub mod log;
 mod loss_report;
 mod messengers;
 mod native;

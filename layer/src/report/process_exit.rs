@@ -2,13 +2,13 @@
 //! waits for one.
 
 use super::closing_text;
-use crate::loader::registry;
+use crate::device::registry;
 
 /// Concludes the reports of the devices that still live.
 fn conclude_devices() {
     // Runs outside of any call that could report a failure.
     let _ = std::panic::catch_unwind(|| {
-        for device in registry::devices().try_values().iter().flatten() {
+        for device in registry::DEVICES.try_values().iter().flatten() {
             device.instance.log.try_write(&closing_text(device));
         }
     });

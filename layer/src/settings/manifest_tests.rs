@@ -207,7 +207,7 @@ fn presets_use_existing_settings_and_valid_values() {
 
 #[test]
 fn code_manifests_and_the_settings_file_have_the_same_settings() {
-    let code: BTreeSet<&str> = KEYS.into_iter().collect();
+    let code: BTreeSet<&str> = KEYS.iter().copied().collect();
     for (_, layer) in layers() {
         let settings = settings(&layer);
         let manifest: BTreeSet<&str> = settings.iter().map(|setting| text(setting, "key")).collect();

@@ -22,106 +22,78 @@ use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
 use vkabort_record::report::Filter;
 
-/// The settings of an instance.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whether the layer enables the extensions itself.
-    pub enable: Enable,
-    /// Which extensions the layer emulates.
-    pub emulation: Emulation,
-    /// How an abort affects the device.
-    pub on_abort: OnAbort,
-    /// How an aborting invocation ends.
-    pub trap: Trap,
-    /// Iterations of the loop of `trap = hang` at most.
-    pub hang_iterations: u32,
-    /// How long the driver may take to lose the device after a trap.
-    pub trap_timeout: Duration,
-    /// Which loops poll for aborts of other invocations.
-    pub loop_poll: LoopPoll,
-    /// The memory of messages.
-    pub memory: Memory,
-    /// Where the control block is placed.
-    pub control_block: ControlBlock,
-    /// Size of a device's arena in bytes.
-    pub arena_size: u32,
-    /// `maxShaderAbortMessageSize`, in bytes.
-    pub max_message_size: u32,
-    /// How long a loss waits for the queues to become idle.
-    pub drain_timeout: Duration,
-    /// Abort sites per module that write messages. Others only end the invocation. `None`: all.
-    pub max_sites: Option<u32>,
-    /// Minimum severity that is logged.
-    pub log_level: Level,
-    /// The log file. `None`: standard error.
-    pub log_file: Option<PathBuf>,
-    /// The log's format.
-    pub log_format: Format,
-    /// The severity of reports that debug-utils messengers receive.
-    pub messenger_severity: MessengerSeverity,
-    /// How often a site is reported in full under `on_abort = continue`.
-    pub duplicate_limit: u32,
-    /// The folder for dumps of aborts.
-    pub dump_dir: Option<PathBuf>,
-    /// Which sites are reported.
-    pub filter: Filter,
-}
+/// Declares every setting: `documentation, key, field: type = default => how it is read`.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $key:literal $field:ident: $type:ty = $default:expr => $read:ident($($limit:expr),*);)*) => {
+        /// The settings of an instance.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Settings { $($(#[$doc])* pub $field: $type,)* }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            enable: Enable::Auto,
-            emulation: Emulation::Auto,
-            on_abort: OnAbort::Lose,
-            trap: Trap::Return,
-            hang_iterations: DEFAULT_HANG_ITERATIONS,
-            trap_timeout: Duration::from_secs(20),
-            loop_poll: LoopPoll::Auto,
-            memory: Memory::Auto,
-            control_block: ControlBlock::Auto,
-            arena_size: 1 << 20,
-            max_message_size: DEFAULT_MAX_MESSAGE_BYTES,
-            drain_timeout: Duration::from_secs(2),
-            max_sites: None,
-            log_level: Level::Error,
-            log_file: None,
-            log_format: Format::Text,
-            messenger_severity: MessengerSeverity::Error,
-            duplicate_limit: 1,
-            dump_dir: None,
-            filter: Filter::default(),
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
         }
-    }
+
+        /// The keys of all settings, to detect misspelt ones.
+        pub const KEYS: &[&str] = &[$($key),*];
+
+        impl Settings {
+            fn read(read: &mut Reader<'_>, default: &Self) -> Self {
+                Self { $($field: read.$read($key, &default.$field $(, $limit)*),)* }
+            }
+        }
+    };
 }
 
-/// The keys of all settings, to detect misspelt ones.
-pub const KEYS: [&str; 20] = [
-    "enable",
-    "emulation",
-    "on_abort",
-    "trap",
-    "hang_iterations",
-    "trap_timeout_ms",
-    "loop_poll",
-    "memory",
-    "control_block",
-    "arena_size",
-    "max_message_size",
-    "drain_timeout_ms",
-    "max_sites",
-    "log_level",
-    "log_file",
-    "log_format",
-    "messenger_severity",
-    "duplicate_limit",
-    "dump_dir",
-    "filter",
-];
+settings! {
+    /// Whether the layer enables the extensions itself.
+    "enable" enable: Enable = Enable::Auto => choice();
+    /// Which extensions the layer emulates.
+    "emulation" emulation: Emulation = Emulation::Auto => choice();
+    /// How an abort affects the device.
+    "on_abort" on_abort: OnAbort = OnAbort::Lose => choice();
+    /// How an aborting invocation ends.
+    "trap" trap: Trap = Trap::Return => choice();
+    /// Iterations of the loop of `trap = hang` at most.
+    "hang_iterations" hang_iterations: u32 = DEFAULT_HANG_ITERATIONS => number(1, i32::MAX as u32);
+    /// How long the driver may take to lose the device after a trap.
+    "trap_timeout_ms" trap_timeout: Duration = Duration::from_secs(20) => timeout();
+    /// Which loops poll for aborts of other invocations.
+    "loop_poll" loop_poll: LoopPoll = LoopPoll::Auto => choice();
+    /// The memory of messages.
+    "memory" memory: Memory = Memory::Auto => choice();
+    /// Where the control block is placed.
+    "control_block" control_block: ControlBlock = ControlBlock::Auto => choice();
+    /// Size of a device's arena in bytes.
+    "arena_size" arena_size: u32 = 1 << 20 => bytes(1 << 16, 1 << 30);
+    /// `maxShaderAbortMessageSize`, in bytes. VK_KHR_shader_abort requires at least 64 KiB; above 16 MiB a record would overflow
+    /// its LENGTH.
+    "max_message_size" max_message_size: u32 = DEFAULT_MAX_MESSAGE_BYTES => bytes(1 << 16, 1 << 24);
+    /// How long a loss waits for the queues to become idle.
+    "drain_timeout_ms" drain_timeout: Duration = Duration::from_secs(2) => timeout();
+    /// Abort sites per module that write messages. Others only end the invocation. `None`: all.
+    "max_sites" max_sites: Option<u32> = None => limit();
+    /// Minimum severity that is logged.
+    "log_level" log_level: Level = Level::Error => choice();
+    /// The log file. `None`: standard error.
+    "log_file" log_file: Option<PathBuf> = None => path();
+    /// The log's format.
+    "log_format" log_format: Format = Format::Text => choice();
+    /// The severity of reports that debug-utils messengers receive.
+    "messenger_severity" messenger_severity: MessengerSeverity = MessengerSeverity::Error => choice();
+    /// How often a site is reported in full under `on_abort = continue`.
+    "duplicate_limit" duplicate_limit: u32 = 1 => number(1, i32::MAX as u32);
+    /// The folder for dumps of aborts.
+    "dump_dir" dump_dir: Option<PathBuf> = None => path();
+    /// Which sites are reported.
+    "filter" filter: Filter = Filter::default() => filter();
+}
 
 impl Settings {
     /// Reads all settings. Also returns a message for each part of the sources that has no effect, and each invalid value.
     pub fn resolve(sources: &Sources) -> (Self, Vec<String>) {
-        let mut problems = sources.problems(&KEYS);
+        let mut problems = sources.problems(KEYS);
         let mut read = Reader {
             sources,
             problems: &mut problems,
@@ -134,29 +106,8 @@ impl Settings {
             },
             false => Self::default(),
         };
-        let mut settings = Self {
-            enable: read.choice("enable", default.enable),
-            emulation: read.choice("emulation", default.emulation),
-            on_abort: read.choice("on_abort", default.on_abort),
-            trap: read.choice("trap", default.trap),
-            hang_iterations: read.number("hang_iterations", default.hang_iterations, 1, i32::MAX as u32),
-            trap_timeout: read.timeout("trap_timeout_ms", default.trap_timeout),
-            loop_poll: read.choice("loop_poll", default.loop_poll),
-            memory: read.choice("memory", default.memory),
-            control_block: read.choice("control_block", default.control_block),
-            arena_size: read.bytes("arena_size", default.arena_size, 1 << 16, 1 << 30),
-            // VK_KHR_shader_abort requires at least 64 KiB; above 16 MiB a record would overflow its LENGTH.
-            max_message_size: read.bytes("max_message_size", default.max_message_size, 1 << 16, 1 << 24),
-            drain_timeout: read.timeout("drain_timeout_ms", default.drain_timeout),
-            max_sites: Some(read.number("max_sites", u32::MAX, 0, u32::MAX)).filter(|n| *n != u32::MAX),
-            log_level: read.choice("log_level", default.log_level),
-            log_file: read.path("log_file").filter(|p| p.as_os_str() != "stderr"),
-            log_format: read.choice("log_format", default.log_format),
-            messenger_severity: read.choice("messenger_severity", default.messenger_severity),
-            duplicate_limit: read.number("duplicate_limit", default.duplicate_limit, 1, i32::MAX as u32),
-            dump_dir: read.path("dump_dir"),
-            filter: read.filter("filter"),
-        };
+        let mut settings = Self::read(&mut read, &default);
+        settings.log_file.take_if(|path| path.as_os_str() == "stderr");
         let minimum = Arena::minimum_bytes(settings.max_message_size);
         if settings.arena_size < minimum {
             problems.push(format!(

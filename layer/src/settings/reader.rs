@@ -18,9 +18,9 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads one of a fixed list of values.
-    pub fn choice<T: Choice>(&mut self, key: &str, default: T) -> T {
+    pub fn choice<T: Choice>(&mut self, key: &str, default: &T) -> T {
         let Some(Value { text: value, origin }) = self.sources.value(key) else {
-            return default;
+            return *default;
         };
         T::parse(&value).unwrap_or_else(|| {
             let names: Vec<&str> = T::NAMES.iter().map(|(name, _)| *name).collect();
@@ -30,18 +30,18 @@ impl Reader<'_> {
                 did_you_mean(&value, &names),
                 names.join(", ")
             ));
-            default
+            *default
         })
     }
 
     /// Reads a whole number, decimal or hexadecimal, from `min` to `max`.
-    pub fn number(&mut self, key: &str, default: u32, min: u32, max: u32) -> u32 {
-        self.number_by(value::number, "whole numbers", (key, default), (min, max))
+    pub fn number(&mut self, key: &str, default: &u32, min: u32, max: u32) -> u32 {
+        self.number_by(value::number, "whole numbers", (key, *default), (min, max))
     }
 
     /// Reads a number of bytes, which may have a suffix `K` or `M`, from `min` to `max`.
-    pub fn bytes(&mut self, key: &str, default: u32, min: u32, max: u32) -> u32 {
-        self.number_by(value::bytes, "bytes, also as 64K or 1M,", (key, default), (min, max))
+    pub fn bytes(&mut self, key: &str, default: &u32, min: u32, max: u32) -> u32 {
+        self.number_by(value::bytes, "bytes, also as 64K or 1M,", (key, *default), (min, max))
     }
 
     fn number_by(
@@ -65,27 +65,34 @@ impl Reader<'_> {
     }
 
     /// Reads a timeout in milliseconds, from 1 ms to 10 minutes.
-    pub fn timeout(&mut self, key: &str, default: Duration) -> Duration {
+    pub fn timeout(&mut self, key: &str, default: &Duration) -> Duration {
         let default = u32::try_from(default.as_millis()).unwrap_or(u32::MAX);
-        Duration::from_millis(u64::from(self.number(key, default, 1, 600_000)))
+        Duration::from_millis(u64::from(self.number(key, &default, 1, 600_000)))
+    }
+
+    /// Reads a limit. The largest number means that there is none.
+    pub fn limit(&mut self, key: &str, default: &Option<u32>) -> Option<u32> {
+        let number = self.number(key, &default.unwrap_or(u32::MAX), 0, u32::MAX);
+        Some(number).filter(|number| *number != u32::MAX)
     }
 
     /// Reads the rules of a filter.
-    pub fn filter(&mut self, key: &str) -> Filter {
+    pub fn filter(&mut self, key: &str, default: &Filter) -> Filter {
         let Some(Value { text: value, origin }) = self.sources.value(key) else {
-            return Filter::default();
+            return default.clone();
         };
         value.parse().unwrap_or_else(|problem| {
             self.problems.push(format!(
                 "`{value}` is not a valid value for {key} (from {origin}); using no filter: {problem}"
             ));
-            Filter::default()
+            default.clone()
         })
     }
 
     /// Reads a path.
-    pub fn path(&mut self, key: &str) -> Option<PathBuf> {
-        self.sources.value(key).map(|value| PathBuf::from(value.text))
+    pub fn path(&mut self, key: &str, default: &Option<PathBuf>) -> Option<PathBuf> {
+        let value = self.sources.value(key).map(|value| PathBuf::from(value.text));
+        value.or_else(|| default.clone())
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::LAYER_NAME;
 use crate::environment;
 use crate::loader::chain;
+use crate::loader::ffi::{elements, string};
 use ash::vk;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 pub use vkabort_manifest::sources::Sources;
 use vkabort_manifest::sources::registered_files;
 
@@ -14,7 +15,7 @@ use vkabort_manifest::sources::registered_files;
 /// # Safety
 /// `chain` must be null or the valid `pNext` chain of a `VkInstanceCreateInfo`.
 pub unsafe fn of_process(chain: *const c_void) -> Sources {
-    // SAFETY: the caller guarantees that the chain is valid.
+    // SAFETY: the chain is valid (the caller's contract).
     let application = unsafe { application_settings(chain) };
     match environment::is_secure_execution() {
         true => Sources::of_secure_execution(application),
@@ -28,23 +29,14 @@ pub unsafe fn of_process(chain: *const c_void) -> Sources {
 /// `chain` must be null or a valid `pNext` chain.
 unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    // SAFETY: the caller guarantees that the chain is valid.
-    let nodes = unsafe { chain::nodes(chain) };
-    for info in nodes.filter_map(chain::Node::cast::<vk::LayerSettingsCreateInfoEXT<'_>>) {
-        // SAFETY: `sType` identifies the structure, and `pSettings` has `settingCount` elements by valid usage.
-        let settings = unsafe { slice((*info).p_settings, (*info).setting_count) };
-        for setting in settings {
-            // SAFETY: both are null-terminated strings by valid usage.
-            let (Some(layer), Some(key)) = (unsafe { text(setting.p_layer_name) }, unsafe {
-                text(setting.p_setting_name)
-            }) else {
-                continue;
-            };
-            if layer.as_bytes() != LAYER_NAME.to_bytes() {
-                continue;
-            }
-            // SAFETY: `pValues` points to `valueCount` values of the type `type` by valid usage.
-            if let Some(value) = unsafe { first_value(setting) } {
+    // SAFETY: the chain is valid (the caller's contract). By valid usage `pSettings` has `settingCount` elements, the names are
+    // null-terminated, and `pValues` points to `valueCount` values of the type `type`.
+    unsafe {
+        let infos = chain::nodes(chain).filter_map(chain::Node::cast::<vk::LayerSettingsCreateInfoEXT<'_>>);
+        for setting in infos.flat_map(|info| elements((*info).p_settings, (*info).setting_count)) {
+            if string(setting.p_layer_name) == Some(LAYER_NAME)
+                && let (Some(key), Some(value)) = (text(setting.p_setting_name), first_value(setting))
+            {
                 found.push((key, value));
             }
         }
@@ -61,7 +53,7 @@ unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
     if at.is_null() || setting.value_count == 0 {
         return None;
     }
-    // SAFETY: the caller guarantees that there is a value of this type.
+    // SAFETY: there is a value of this type (the caller's contract); unaligned reads need no alignment.
     unsafe {
         Some(match setting.ty {
             vk::LayerSettingTypeEXT::BOOL32 => (at.cast::<u32>().read_unaligned() != 0).to_string(),
@@ -77,25 +69,13 @@ unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
     }
 }
 
-/// Copies a C string.
+/// Copies a string.
 ///
 /// # Safety
-/// `at` must be null or point to a null-terminated string.
+/// `at` must be null or null-terminated.
 unsafe fn text(at: *const c_char) -> Option<String> {
-    // SAFETY: the caller guarantees that the string is valid.
-    (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned())
-}
-
-/// An array of the API as a slice. Empty if `at` is null.
-///
-/// # Safety
-/// `at` must be null or point to `count` values that live as long as `'a`.
-unsafe fn slice<'a, T>(at: *const T, count: u32) -> &'a [T] {
-    if at.is_null() {
-        return &[];
-    }
-    // SAFETY: the caller guarantees that the array is valid.
-    unsafe { std::slice::from_raw_parts(at, count as usize) }
+    // SAFETY: null or null-terminated (the caller's contract).
+    unsafe { string(at) }.map(|text| text.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -29,8 +29,8 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// What an invocation does that aborts: it reserves a record, writes it and sets ABORTED. The GPU makes the record
-    /// available before, and nothing of its accesses to the host's threads is ordered but by that.
+    /// An abort of an invocation: reserves a record, writes it and sets ABORTED. The release of ABORTED is all that orders the
+    /// GPU's accesses for the host's threads.
     pub fn abort(&self, number: u32) {
         let unit = self.0.cursor.fetch_add(1, Ordering::Relaxed);
         if let Some(record) = self.0.records.get(unit as usize) {

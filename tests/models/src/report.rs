@@ -1,7 +1,7 @@
 //! Keeps the reports that the layer delivers.
 
-use crate::arena::readback::{Extent, Records};
-use crate::device::state::{AbortState, Device, Outcome};
+use crate::arena::readback::{RecordRange, Records};
+use crate::device::state::{AbortState, Device, LossData};
 use crate::sync::Ordering;
 use std::sync::PoisonError;
 use vk_ext::FaultInfo;
@@ -29,23 +29,23 @@ pub struct Delivery {
 }
 
 /// Keeps the report of a loss, with the records that were not reported before.
-pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcome, Vec<FaultInfo>) {
+pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let from = state.loss.reported_units.load(Ordering::Relaxed);
-    let extent = match cause {
-        Cause::Abort { .. } => Extent::From(from),
-        Cause::Driver => Extent::AllFrom(from),
+    let range = match cause {
+        Cause::Abort { .. } => RecordRange::ToCursor(from),
+        Cause::Driver => RecordRange::ToEnd(from),
     };
-    let records = state.arena.as_ref().map(|arena| arena.read(extent));
+    let records = state.arena.as_ref().map(|arena| arena.read(range));
     deliver(device, Some(cause), records.unwrap_or_default());
     let fault = FaultInfo {
         group_id: state.loss.next_fault_group(),
         ..FaultInfo::default()
     };
-    let outcome = Outcome {
+    let data = LossData {
         by_driver: cause == Cause::Driver,
-        ..Outcome::default()
+        ..LossData::default()
     };
-    (outcome, vec![fault])
+    (data, vec![fault])
 }
 
 /// Keeps the report of aborts after which the device continues.

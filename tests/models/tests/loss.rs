@@ -54,7 +54,6 @@ impl Subject {
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next: Driver::table(),
-            destroy: Default::default(),
             next_gdpa: no_function,
             state: Some(AbortState {
                 requested: Extensions::ALL,
@@ -105,8 +104,8 @@ impl Subject {
         assert_eq!(causes, [Some(cause)]);
         let loss = &self.state().loss;
         assert!(loss.is_lost());
-        let outcome = loss.outcome.get().expect("a lost device has an outcome");
-        assert_eq!(outcome.by_driver, cause == Cause::Driver);
+        let data = loss.data.get().expect("a lost device has data");
+        assert_eq!(data.by_driver, cause == Cause::Driver);
         assert_eq!(self.state().faults.len(), 1);
         assert_eq!(self.submit(0, &[Work::Abort(9)]), LOST);
         assert_eq!(self.reported(), numbers, "a lost device forwards nothing");
@@ -128,7 +127,7 @@ fn aborts_on_two_queues_lose_the_device_once() {
             let submitted = subject.submit(queue, &[Work::Abort(queue as u32 + 1)]);
             assert!([vk::Result::SUCCESS, LOST].contains(&submitted));
             assert_eq!(subject.wait(), LOST);
-            assert!(subject.state().loss.outcome.get().is_some());
+            assert!(subject.state().loss.data.get().is_some());
             assert_eq!(
                 subject.driver.unfinished(),
                 0,

@@ -35,4 +35,6 @@ fn rust_files(folder: &Path) -> Result<Vec<(PathBuf, TokenStream)>> {
 }
 
 #[cfg(test)]
+mod levels;
+#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 use super::EditedCreateInfo;
 use super::refusal::Refusal;
 use crate::arena::AddressApi;
-use crate::device::state::{Extensions, PhysicalDevice};
+use crate::device::state::{Extensions, PhysicalDevice, Stores};
 use crate::loader::chain::UnknownNode;
 use ash::vk;
 use std::ffi::CStr;
@@ -41,16 +41,17 @@ impl EditedCreateInfo {
         self.extensions.extend(missing.map(CStr::as_ptr));
         let chain = &mut self.chain;
         if native.abort {
-            let enabled = chain.change_or_add(|features: &mut ShaderAbortFeatures| features.shader_abort = vk::TRUE);
+            let enabled = chain.enable_or_add(|features: &mut ShaderAbortFeatures| vec![&mut features.shader_abort]);
             required("shaderAbort", enabled)?;
         }
         if native.fault {
-            let enabled = chain.change_or_add(|features: &mut FaultFeatures| features.device_fault = vk::TRUE);
+            let enabled = chain.enable_or_add(|features: &mut FaultFeatures| vec![&mut features.device_fault]);
             required("deviceFault", enabled)?;
         }
         if native.constant_data {
-            let enable = |features: &mut ShaderConstantDataFeatures| features.shader_constant_data = vk::TRUE;
-            required("shaderConstantData", chain.change_or_add(enable))?;
+            let enabled = chain
+                .enable_or_add(|features: &mut ShaderConstantDataFeatures| vec![&mut features.shader_constant_data]);
+            required("shaderConstantData", enabled)?;
         }
         Ok(())
     }
@@ -63,33 +64,23 @@ impl EditedCreateInfo {
         const FEATURE: &str = "bufferDeviceAddress";
         type Single = vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>;
         type Core = vk::PhysicalDeviceVulkan12Features<'static>;
+        type Ext = vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'static>;
+        let chain = &mut self.chain;
         if self.api == AddressApi::Ext {
-            let enabled = self
-                .chain
-                .change_or_add::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>(|features| {
-                    features.buffer_device_address = vk::TRUE;
-                });
+            let enabled = chain.enable_or_add(|ext: &mut Ext| vec![&mut ext.buffer_device_address]);
             return required(FEATURE, enabled);
         }
         // VUID-VkDeviceCreateInfo-pNext-02830: VkPhysicalDeviceVulkan12Features excludes the single structure.
-        let enabled = self
-            .chain
-            .change(|core: &mut Core| core.buffer_device_address = vk::TRUE);
+        let enabled = chain.enable(|core: &mut Core| vec![&mut core.buffer_device_address]);
         let has_core = required(FEATURE, enabled)?;
         if !has_core {
-            let enabled = self
-                .chain
-                .change_or_add(|single: &mut Single| single.buffer_device_address = vk::TRUE);
+            let enabled = chain.enable_or_add(|single: &mut Single| vec![&mut single.buffer_device_address]);
             required(FEATURE, enabled)?;
         }
         if device.capture_replay && !device.cpu {
             let enabled = match has_core {
-                true => self
-                    .chain
-                    .change(|core: &mut Core| core.buffer_device_address_capture_replay = vk::TRUE),
-                false => self
-                    .chain
-                    .change(|single: &mut Single| single.buffer_device_address_capture_replay = vk::TRUE),
+                true => chain.enable(|core: &mut Core| vec![&mut core.buffer_device_address_capture_replay]),
+                false => chain.enable(|single: &mut Single| vec![&mut single.buffer_device_address_capture_replay]),
             };
             self.capture_replay = self.enabled_or_warning("bufferDeviceAddressCaptureReplay", enabled.map(|_| ()));
         }
@@ -102,47 +93,55 @@ impl EditedCreateInfo {
     /// With the Vulkan memory model enabled, only `vulkanMemoryModelDeviceScope` lets shaders make messages available to the
     /// host's scope.
     pub(super) fn enable_device_scope(&mut self, device: &PhysicalDevice) {
+        type Single = vk::PhysicalDeviceVulkanMemoryModelFeatures<'static>;
+        type Core = vk::PhysicalDeviceVulkan12Features<'static>;
+        fn scope(model: vk::Bool32, scope: &mut vk::Bool32) -> Vec<&mut vk::Bool32> {
+            (model == vk::TRUE).then_some(scope).into_iter().collect()
+        }
         if !device.device_scope {
             return;
         }
-        let core = self.chain.change(|core: &mut vk::PhysicalDeviceVulkan12Features<'_>| {
-            core.vulkan_memory_model_device_scope |= core.vulkan_memory_model;
+        let chain = &mut self.chain;
+        let core =
+            chain.enable(|core: &mut Core| scope(core.vulkan_memory_model, &mut core.vulkan_memory_model_device_scope));
+        let single = chain.enable(|single: &mut Single| {
+            scope(single.vulkan_memory_model, &mut single.vulkan_memory_model_device_scope)
         });
-        let single = self
-            .chain
-            .change(|single: &mut vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>| {
-                single.vulkan_memory_model_device_scope |= single.vulkan_memory_model;
-            });
-        self.enabled_or_warning("vulkanMemoryModelDeviceScope", core.and(single).map(|_| ()));
+        let enabled = core.and(single);
+        self.enabled_or_warning("vulkanMemoryModelDeviceScope", enabled.map(|_| ()));
     }
 
     /// VUID-VkDeviceCreateInfo-pNext-00373: the core features are in `pEnabledFeatures` or in the chain, never in both.
     pub(super) fn enable_stores(&mut self, enabled: Option<&vk::PhysicalDeviceFeatures>) -> Result<(), Refusal> {
         let stores = self.stores;
-        let enable = |features: &mut vk::PhysicalDeviceFeatures| {
-            features.vertex_pipeline_stores_and_atomics |= vk::Bool32::from(stores.vertex);
-            features.fragment_stores_and_atomics |= vk::Bool32::from(stores.fragment);
-        };
+        fn select(stores: Stores, features: &mut vk::PhysicalDeviceFeatures) -> Vec<&mut vk::Bool32> {
+            let vertex = stores
+                .vertex
+                .then_some(&mut features.vertex_pipeline_stores_and_atomics);
+            let fragment = stores.fragment.then_some(&mut features.fragment_stores_and_atomics);
+            vertex.into_iter().chain(fragment).collect()
+        }
         let in_chain = match enabled {
             None => self
                 .chain
-                .change(|chained: &mut vk::PhysicalDeviceFeatures2<'_>| enable(&mut chained.features)),
+                .enable(|chained: &mut vk::PhysicalDeviceFeatures2<'_>| select(stores, &mut chained.features)),
             Some(_) => Ok(false),
         };
         if !required("vertexPipelineStoresAndAtomics and fragmentStoresAndAtomics", in_chain)? {
             let mut features = enabled.copied().unwrap_or_default();
-            enable(&mut features);
+            select(stores, &mut features)
+                .into_iter()
+                .for_each(|feature| *feature = vk::TRUE);
             self.features = vec![features];
         }
         Ok(())
     }
 
     pub(super) fn enable_device_coherent(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
+        type Coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'static>;
         let enabled = self
             .chain
-            .change_or_add::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(|features| {
-                features.device_coherent_memory = vk::TRUE;
-            });
+            .enable_or_add(|features: &mut Coherent| vec![&mut features.device_coherent_memory]);
         self.device_coherent = self.enabled_or_warning("deviceCoherentMemory", enabled)
             && self.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
     }
@@ -153,14 +152,14 @@ impl EditedCreateInfo {
         device: &PhysicalDevice,
         has: impl Fn(&CStr) -> bool,
     ) -> Result<(), Refusal> {
-        let binary = vk::Bool32::from(self.vendor_binary && device.ext_fault_vendor_binary);
+        let has_binary = self.vendor_binary && device.ext_fault_vendor_binary;
         let enabled = self
             .chain
-            .change_or_add::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>(|features| {
-                features.device_fault = vk::TRUE;
-                features.device_fault_vendor_binary |= binary;
+            .enable_or_add(|features: &mut vk::PhysicalDeviceFaultFeaturesEXT<'_>| {
+                let binary = has_binary.then_some(&mut features.device_fault_vendor_binary);
+                binary.into_iter().chain([&mut features.device_fault]).collect()
             });
-        if binary == vk::TRUE {
+        if has_binary {
             required("deviceFaultVendorBinary", enabled)?;
         }
         self.ext_fault = self.enabled_or_warning("deviceFault", enabled)

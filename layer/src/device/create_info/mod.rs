@@ -8,12 +8,12 @@ mod requested_features;
 use crate::arena::AddressApi;
 use crate::device::state::{Extensions, PhysicalDevice, Stores};
 use crate::loader::chain::{self, ChainCopy, Edit};
+use crate::loader::ffi::{elements, string};
 use ash::vk::{self, StructureType, TaggedStructure};
 pub use refusal::Refusal;
 use requested_features::RequestedFeatures;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
-use std::slice;
 use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
 /// An edited copy of a device's create-info, and the features that it enables.
@@ -88,16 +88,10 @@ pub unsafe fn enables_shader_abort(info: &vk::DeviceCreateInfo<'_>) -> bool {
 /// # Safety
 /// `info` must be valid and outlive the names.
 unsafe fn names<'a>(info: &vk::DeviceCreateInfo<'_>) -> Vec<&'a CStr> {
-    if info.pp_enabled_extension_names.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: an array of that many strings (the caller's contract).
+    // SAFETY: null, or an array of that many strings (the caller's contract).
     unsafe {
-        slice::from_raw_parts(info.pp_enabled_extension_names, info.enabled_extension_count as usize)
-            .iter()
-            .filter(|name| !name.is_null())
-            .map(|name| CStr::from_ptr(*name))
-            .collect()
+        let names = elements(info.pp_enabled_extension_names, info.enabled_extension_count);
+        names.iter().filter_map(|name| string(*name)).collect()
     }
 }
 
@@ -131,11 +125,17 @@ impl EditedCreateInfo {
         wanted: Wanted,
     ) -> Result<Self, Refusal> {
         let head = info.p_next;
-        // SAFETY: the create-info is valid and outlives the names (the caller's contract).
-        let names = unsafe { names(info) };
+        // SAFETY: the create-info and its arrays are valid, and outlive the names (the caller's contract).
+        let (names, queues, requested) = unsafe {
+            (
+                names(info),
+                elements(info.p_queue_create_infos, info.queue_create_info_count),
+                RequestedFeatures::read(head, device, emulated, wanted.report_masked)?,
+            )
+        };
         let has = |name: &CStr| names.contains(&name);
-        // SAFETY: the chain is valid (the caller's contract).
-        let requested = unsafe { RequestedFeatures::read(head, device, emulated, wanted.report_masked) }?;
+        let families: BTreeSet<u32> = queues.iter().map(|queue| queue.queue_family_index).collect();
+        let protected = vk::DeviceQueueCreateFlags::PROTECTED;
 
         let arena = emulated.abort;
         let addresses = arena || emulated.constant_data;
@@ -175,17 +175,8 @@ impl EditedCreateInfo {
             enabled: Extensions::of(names.iter().copied()).or(emulated).or(wanted.native),
             emulated,
             stores: device.stores,
-            // SAFETY: the create-info is valid (the caller's contract).
-            families: unsafe { queue_infos(info) }
-                .iter()
-                .map(|info| info.queue_family_index)
-                .collect::<BTreeSet<u32>>()
-                .into_iter()
-                .collect(),
-            // SAFETY: as above.
-            has_protected_queue: unsafe { queue_infos(info) }
-                .iter()
-                .any(|info| info.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED)),
+            families: families.into_iter().collect(),
+            has_protected_queue: queues.iter().any(|queue| queue.flags.contains(protected)),
             has_addresses: false,
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
@@ -241,16 +232,6 @@ impl EditedCreateInfo {
         }
         info
     }
-}
-
-/// # Safety
-/// `info` must be valid and outlive the result.
-unsafe fn queue_infos<'a>(info: &vk::DeviceCreateInfo<'a>) -> &'a [vk::DeviceQueueCreateInfo<'a>] {
-    if info.p_queue_create_infos.is_null() {
-        return &[];
-    }
-    // SAFETY: an array of that many elements (the caller's contract).
-    unsafe { slice::from_raw_parts(info.p_queue_create_infos, info.queue_create_info_count as usize) }
 }
 
 #[cfg(test)]

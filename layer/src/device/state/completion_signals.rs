@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Most entries: those of several frames. A wait for a forgotten one covers nothing.
 const MAX_SIGNALS: usize = 64;
 
-/// What a submission signals, or what a wait waits for.
+/// An event that a submission signals, and that a wait waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A fence.
@@ -56,6 +56,15 @@ impl CompletionSignals {
             queue,
             submitted,
         });
+    }
+
+    /// Notes a signal of `vkQueueBindSparse`. It waits for no command, only for "any semaphore and fence signal operations that
+    /// occur earlier in signal operation order" (Vulkan, "Fences"), so it covers the same submissions as the last of these.
+    pub fn note_behind_signals(&self, signal: Signal, queue: vk::Queue) {
+        let last = lock(&self.0).iter().rfind(|entry| entry.queue == queue).copied();
+        if let Some(last) = last {
+            self.note(signal, queue, last.submitted);
+        }
     }
 
     /// For each queue, the number of its first submissions that have completed when all of `waited` have happened. A queue may

@@ -11,7 +11,7 @@ use super::loss::Loss;
 use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::Arena;
-use crate::loader::dispatch::{DestroyTable, DeviceTable};
+use crate::loader::dispatch::DeviceTable;
 use crate::loader::handle_map::HandleMap;
 use crate::sync::{Arc, Mutex, Ordering};
 use ash::vk::{self, Handle as _};
@@ -29,8 +29,6 @@ pub struct Device {
     pub instance: Arc<Instance>,
     /// The next layer's functions.
     pub next: DeviceTable,
-    /// The next layer's functions that destroy objects.
-    pub destroy: DestroyTable,
     /// The next layer's `vkGetDeviceProcAddr`.
     pub next_gdpa: vk::PFN_vkGetDeviceProcAddr,
     /// `None`: the device does not use the extensions, and the layer forwards every call.

@@ -1,29 +1,39 @@
 //! Storage for the data that the layer's copies of create infos point to.
 
 use super::module::ModuleUse;
+use crate::loader::chain::ChainCopy;
 use ash::vk;
 use std::any::Any;
+use std::ffi::c_void;
 use std::ptr;
 
 /// Owns the data that edited create infos point to, until the driver has read them.
 #[derive(Default)]
 pub struct EditStorage {
+    /// Arrays of `Copy` types, and the owned nodes of chains.
     kept: Vec<Box<dyn Any>>,
     /// Modules created for a single creation command.
     modules: Vec<vk::ShaderModule>,
     destroy: Option<(vk::Device, vk::PFN_vkDestroyShaderModule)>,
 }
 
-// SAFETY: the values point to memory that they own, or that the application keeps alive until the creation completes.
-// The thread that completes it only drops them.
+// SAFETY: the kept values are `Copy`, so that a thread which drops the storage only frees their memory. Nothing reads them through
+// the storage.
 unsafe impl Send for EditStorage {}
 
 impl EditStorage {
     /// Stores values and returns their address, which is stable: moving a `Vec` does not move its values.
-    pub fn keep<T: 'static>(&mut self, values: Vec<T>) -> *const T {
+    pub fn keep<T: Copy + 'static>(&mut self, values: Vec<T>) -> *const T {
         let address = values.as_ptr();
         self.kept.push(Box::new(values));
         address
+    }
+
+    /// Stores the copied nodes of a chain, and returns its first node.
+    pub fn keep_chain(&mut self, chain: ChainCopy) -> *const c_void {
+        let head = chain.head();
+        self.kept.push(Box::new(chain.into_owned()));
+        head
     }
 
     /// Stores a module, which is destroyed together with the storage. `destroy` is the next layer's function of `device`.

@@ -53,30 +53,26 @@ impl Extensions {
         self == Self::default()
     }
 
+    fn combine(self, other: Self, combine: impl Fn(bool, bool) -> bool) -> Self {
+        Self {
+            abort: combine(self.abort, other.abort),
+            fault: combine(self.fault, other.fault),
+            constant_data: combine(self.constant_data, other.constant_data),
+        }
+    }
+
     /// The union of two sets.
     pub fn or(self, other: Self) -> Self {
-        Self {
-            abort: self.abort || other.abort,
-            fault: self.fault || other.fault,
-            constant_data: self.constant_data || other.constant_data,
-        }
+        self.combine(other, |a, b| a || b)
     }
 
     /// The intersection of two sets.
     pub fn and(self, other: Self) -> Self {
-        Self {
-            abort: self.abort && other.abort,
-            fault: self.fault && other.fault,
-            constant_data: self.constant_data && other.constant_data,
-        }
+        self.combine(other, |a, b| a && b)
     }
 
     /// The extensions of this set that are not in `other`.
     pub fn without(self, other: Self) -> Self {
-        Self {
-            abort: self.abort && !other.abort,
-            fault: self.fault && !other.fault,
-            constant_data: self.constant_data && !other.constant_data,
-        }
+        self.combine(other, |a, b| a && !b)
     }
 }

@@ -6,7 +6,7 @@ use super::stores::Stores;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
-use crate::report::log::Log;
+use crate::log::Log;
 use crate::settings::Settings;
 use ash::vk;
 use std::collections::{BTreeSet, HashMap};
@@ -89,6 +89,7 @@ impl Instance {
 }
 
 /// Capabilities of a physical device, and the extensions that the layer emulates on it.
+#[derive(Default)]
 pub struct PhysicalDevice {
     /// Its handle.
     pub handle: vk::PhysicalDevice,

@@ -9,7 +9,7 @@ pub enum Phase {
     Quiescing = 1,
     /// Queue operations are no longer forwarded.
     Sealed,
-    /// The outcome is available and every command that can fails with `VK_ERROR_DEVICE_LOST`.
+    /// The data of the loss is available, and every command that can fails with `VK_ERROR_DEVICE_LOST`.
     Lost,
 }
 
@@ -23,7 +23,7 @@ pub struct Loss {
     /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
     pub undrained: AtomicBool,
     /// Set before the device is lost.
-    pub outcome: OnceLock<Outcome>,
+    pub data: OnceLock<LossData>,
     /// `on_abort = continue`: end of the records that were reported and are still in the arena, in 16-byte units from the start
     /// of the record area.
     pub reported_units: AtomicU32,
@@ -32,7 +32,7 @@ pub struct Loss {
 
 /// The remains of a lost device. Set once, so that the answers of fault queries never change.
 #[derive(Default)]
-pub struct Outcome {
+pub struct LossData {
     /// All messages, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
     pub message_data: Vec<u8>,
     /// The driver's crash dump.
@@ -63,7 +63,7 @@ impl Loss {
         self.has_reached(Phase::Sealed)
     }
 
-    /// The device is lost and its outcome is available.
+    /// The device is lost and the data of the loss is available.
     pub fn is_lost(&self) -> bool {
         self.has_reached(Phase::Lost)
     }

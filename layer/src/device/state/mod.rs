@@ -25,7 +25,7 @@ pub use edit_storage::{DeferredCreation, EditStorage};
 pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, PhysicalDevice};
-pub use loss::{Outcome, Phase};
+pub use loss::{LossData, Phase};
 pub use module::{Module, ModuleUse, STAGES};
 pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};

@@ -27,6 +27,7 @@ pub const STAGES: [(Stages, u32); 16] = [
 ];
 
 /// A module that was rewritten, or whose aborts the driver executes natively.
+#[derive(Default)]
 pub struct Module {
     /// Its abort sites.
     pub sites: Arc<SiteTable>,

@@ -3,7 +3,7 @@
 use ash::vk;
 
 /// Features for stores and atomics, which a stage needs to write messages. Others than these stages always have them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stores {
     /// `vertexPipelineStoresAndAtomics`: vertex, tessellation and geometry stages.
     pub vertex: bool,

@@ -11,13 +11,7 @@ pub fn module(hash: u64) -> Arc<Module> {
             module_hash: ModuleHash(hash),
             ..SiteTable::default()
         }),
-        original: None,
-        rewritten: None,
         is_rewritten: true,
-        data_spec_ids: Vec::new(),
-        length_spec_ids: Vec::new(),
-        key_spec_id: None,
-        is_deferred: false,
-        constants: Vec::new(),
+        ..Module::default()
     })
 }

@@ -66,7 +66,7 @@ fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_al
 
 fn query(
     state: &AbortState,
-    outcome: &Outcome,
+    loss: &LossData,
     messages: Option<&mut [u8]>,
     binary: Option<&mut [u8]>,
 ) -> (vk::Result, u64, u32) {
@@ -84,35 +84,35 @@ fn query(
         ..Default::default()
     };
     // SAFETY: structures and arrays of ours, as long as their sizes say.
-    let result = unsafe { fill_debug_info(state, outcome, &mut info) };
+    let result = unsafe { fill_debug_info(state, loss, &mut info) };
     (result, node.message_data_size, info.vendor_binary_size)
 }
 
 #[test]
 fn messages_are_sized_filled_and_cut_without_overrun() {
     let state = abort_state(false);
-    let outcome = Outcome {
+    let loss = LossData {
         message_data: (0..20).collect(),
         vendor_binary: vec![9; 8],
-        ..Outcome::default()
+        ..LossData::default()
     };
-    assert_eq!(query(&state, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
+    assert_eq!(query(&state, &loss, None, None), (vk::Result::SUCCESS, 20, 0));
     let mut room = [0xEE; 24];
     assert_eq!(
-        query(&state, &outcome, Some(&mut room[..20]), None),
+        query(&state, &loss, Some(&mut room[..20]), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(room[19], 19);
     assert_eq!(room[20], 0xEE);
     let mut short = [0xEE; 24];
     assert_eq!(
-        query(&state, &outcome, Some(&mut short[..9]), None),
+        query(&state, &loss, Some(&mut short[..9]), None),
         (vk::Result::INCOMPLETE, 9, 0)
     );
     assert_eq!((short[8], short[9]), (8, 0xEE));
     let mut large = [0xEE; 24];
     assert_eq!(
-        query(&state, &outcome, Some(&mut large), None),
+        query(&state, &loss, Some(&mut large), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(large[20], 0xEE);
@@ -121,35 +121,32 @@ fn messages_are_sized_filled_and_cut_without_overrun() {
 #[test]
 fn a_healthy_device_has_no_messages() {
     assert_eq!(
-        query(&abort_state(false), &Outcome::default(), None, None),
+        query(&abort_state(false), &LossData::default(), None, None),
         (vk::Result::SUCCESS, 0, 0)
     );
 }
 
 #[test]
 fn a_crash_dump_is_whole_or_not_there() {
-    let outcome = Outcome {
+    let loss = LossData {
         message_data: Vec::new(),
         vendor_binary: vec![9; 8],
-        ..Outcome::default()
+        ..LossData::default()
     };
     let with = abort_state(true);
-    assert_eq!(query(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
+    assert_eq!(query(&with, &loss, None, None), (vk::Result::SUCCESS, 0, 8));
     let mut short = [0; 7];
     assert_eq!(
-        query(&with, &outcome, None, Some(&mut short)),
+        query(&with, &loss, None, Some(&mut short)),
         (ERROR_NOT_ENOUGH_SPACE, 0, 0)
     );
     assert_eq!(short, [0; 7]);
     let mut room = [0; 8];
-    assert_eq!(
-        query(&with, &outcome, None, Some(&mut room)),
-        (vk::Result::SUCCESS, 0, 8)
-    );
+    assert_eq!(query(&with, &loss, None, Some(&mut room)), (vk::Result::SUCCESS, 0, 8));
     assert_eq!(room, [9; 8]);
     let mut unwanted = [0; 8];
     assert_eq!(
-        query(&abort_state(false), &outcome, None, Some(&mut unwanted)),
+        query(&abort_state(false), &loss, None, Some(&mut unwanted)),
         (vk::Result::SUCCESS, 0, 0)
     );
     assert_eq!(unwanted, [0; 8]);

@@ -2,6 +2,7 @@ use super::*;
 use crate::device::state::AbortState;
 use crate::intercept::testing::{TestDevice, module};
 use crate::loader::dispatch::DeviceTable;
+use ash::vk::Handle as _;
 use std::cell::Cell;
 use std::ptr;
 

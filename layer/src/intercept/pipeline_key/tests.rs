@@ -25,7 +25,7 @@ unsafe extern "system" fn next_key(
     info: *const PipelineCreateInfo,
     _: *mut PipelineBinaryKey,
 ) -> vk::Result {
-    // SAFETY: as the tests call it.
+    // SAFETY: the tests pass valid pointers.
     unsafe { record(info) };
     vk::Result::SUCCESS
 }
@@ -36,7 +36,7 @@ unsafe extern "system" fn next_binaries(
     _: *const vk::AllocationCallbacks<'_>,
     _: *mut PipelineBinaryHandlesInfo,
 ) -> vk::Result {
-    // SAFETY: as the tests call it.
+    // SAFETY: the tests pass valid pointers.
     unsafe { record((*info).p_pipeline_create_info) };
     vk::Result::SUCCESS
 }

@@ -4,11 +4,10 @@
 //! edited one and shares the rest with the original. Copying needs the size of each node, from a generated table: a node of
 //! unknown size cannot be copied, and ends the owned part. What follows it can only be read.
 
-use super::{Node, nodes, sizes};
+use super::{Node, find, nodes, sizes};
 use crate::loader::ffi::LayerDeviceCreateInfo;
-use ash::vk::{BaseOutStructure, StructureType, TaggedStructure};
+use ash::vk::{BaseOutStructure, Bool32, StructureType, TRUE, TaggedStructure};
 use std::ffi::c_void;
-use std::fmt::Debug;
 use std::ptr;
 
 /// The size in bytes of the structure with this type, if the table has it.
@@ -67,10 +66,13 @@ impl ChainCopy {
                     unknown = Some(UnknownNode(node.s_type));
                     break;
                 };
-                // SAFETY: a structure of this type has `size` bytes.
-                copies.push(unsafe { words_of(*node, size) });
+                let mut words = vec![0u64; size.div_ceil(8)];
+                let (from, to) = (node.address().cast::<u8>(), words.as_mut_ptr().cast::<u8>());
+                // SAFETY: a structure of this type has `size` bytes, and so many fit into the words.
+                unsafe { ptr::copy_nonoverlapping(from, to, size) };
+                copies.push(words);
             }
-            // SAFETY: as above.
+            // SAFETY: the chain is valid (the caller's contract).
             shared = unsafe { node.next() };
         }
         let mut copy = Self {
@@ -104,72 +106,60 @@ impl ChainCopy {
 
     /// The owned `T` of the chain, for changes. None if the chain has no `T` or shares it with the original.
     pub fn copied<T: TaggedStructure>(&mut self) -> Option<&mut T> {
-        // SAFETY: a structure with the type of `T` is a `T`, and its words are borrowed mutably.
-        self.find::<T>().map(|node| unsafe { &mut *node })
+        let mut nodes = self.owned.iter_mut().map(|words| words.as_mut_ptr());
+        // SAFETY: the words hold a structure, which starts with its type; one with the type of `T` is a `T`. They are borrowed
+        // mutably.
+        unsafe {
+            let node = nodes.find(|node| (*node.cast::<BaseOutStructure<'_>>()).s_type == T::STRUCTURE_TYPE)?;
+            Some(&mut *node.cast())
+        }
     }
 
-    /// Changes the `T` of the chain. Returns whether there is one.
+    /// Enables the features that `select` picks from the `T` of the chain. Returns whether there is one.
     ///
     /// # Errors
-    /// The `T` is shared with the original, because of the returned node, and the change would have an effect on it.
-    pub fn change<T: TaggedStructure + Debug>(&mut self, change: impl FnOnce(&mut T)) -> Result<bool, UnknownNode> {
+    /// The `T` is shared with the original, because of the returned node, and one of the features is disabled in it.
+    pub fn enable<T: TaggedStructure + Copy>(
+        &mut self,
+        select: impl FnOnce(&mut T) -> Vec<&mut Bool32>,
+    ) -> Result<bool, UnknownNode> {
         if let Some(node) = self.copied::<T>() {
-            change(node);
+            select(node).into_iter().for_each(|feature| *feature = TRUE);
             return Ok(true);
         }
         // SAFETY: the original chain outlives the copy (the contract of `new`).
-        let Some(node) = (unsafe { nodes(self.shared) }).find(|node| node.s_type == T::STRUCTURE_TYPE) else {
+        let Some(mut node) = (unsafe { find::<T>(self.shared) }).copied() else {
             return Ok(false);
         };
-        // SAFETY: a structure with the type of `T` is a `T`.
-        let mut words = unsafe { words_of(node, size_of::<T>()) };
-        // SAFETY: the words hold a `T`, and are borrowed mutably.
-        let copy = unsafe { &mut *words.as_mut_ptr().cast::<T>() };
-        // Compared as text: an application need not initialise the padding of its structures.
-        let before = format!("{copy:?}");
-        change(copy);
-        match format!("{copy:?}") == before {
+        match select(&mut node).iter().all(|feature| **feature == TRUE) {
             true => Ok(true),
             false => Err(self.unknown.unwrap_or(UnknownNode(T::STRUCTURE_TYPE))),
         }
     }
 
-    /// Changes the `T` of the chain, or a default `T` that it puts first if there is none.
+    /// Enables features of the `T` of the chain, or of a default `T` that it puts first if there is none.
     ///
     /// # Errors
-    /// As [`Self::change`].
-    pub fn change_or_add<T: TaggedStructure + Copy + Debug + Default>(
+    /// As [`Self::enable`].
+    pub fn enable_or_add<T: TaggedStructure + Copy + Default>(
         &mut self,
-        change: impl Fn(&mut T),
+        select: impl Fn(&mut T) -> Vec<&mut Bool32>,
     ) -> Result<(), UnknownNode> {
-        if !self.change(&change)? {
+        if !self.enable(&select)? {
             let mut node = T::default();
-            change(&mut node);
+            select(&mut node).into_iter().for_each(|feature| *feature = TRUE);
             self.prepend(node);
         }
         Ok(())
-    }
-
-    fn find<T: TaggedStructure>(&mut self) -> Option<*mut T> {
-        let mut nodes = self.owned.iter_mut().map(|words| words.as_mut_ptr());
-        // SAFETY: the words hold a structure, which starts with its type.
-        let node = nodes.find(|node| unsafe { (*node.cast::<BaseOutStructure<'_>>()).s_type } == T::STRUCTURE_TYPE);
-        node.map(|node| node.cast())
     }
 
     /// The first node.
     pub fn head(&self) -> *const c_void {
         self.head
     }
-}
 
-/// Copies a node.
-///
-/// # Safety
-/// The node has `size` bytes.
-unsafe fn words_of(node: Node, size: usize) -> Vec<u64> {
-    let mut words = vec![0u64; size.div_ceil(8)];
-    // SAFETY: the node has `size` bytes (the caller's contract), and so many fit into the words.
-    unsafe { ptr::copy_nonoverlapping(node.address().cast::<u8>(), words.as_mut_ptr().cast::<u8>(), size) };
-    words
+    /// The memory of the owned nodes, which the chain at [`Self::head`] needs.
+    pub fn into_owned(self) -> Vec<Vec<u64>> {
+        self.owned
+    }
 }

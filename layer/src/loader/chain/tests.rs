@@ -56,10 +56,10 @@ fn a_chain_without_edits_is_shared_whole() {
 fn removing_a_node_copies_what_precedes_it_and_shares_what_follows() {
     with_chain(|chain| {
         let edit = |t| if t == MULTIVIEW { Edit::Remove } else { Edit::Keep };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let copy = unsafe { ChainCopy::new(chain.head(), edit) };
         assert_eq!(types(copy.head()), [MAINTENANCE4.as_raw(), VULKAN_1_2.as_raw()]);
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let last = unsafe { nodes(copy.head()) }.last().expect("two nodes");
         assert_eq!(last.address().cast(), chain.third.cast_const());
         assert_eq!(types(chain.head()).len(), 3, "the application's chain is as it was");
@@ -70,10 +70,10 @@ fn removing_a_node_copies_what_precedes_it_and_shares_what_follows() {
 fn removing_the_only_or_first_node_leaves_the_rest() {
     with_chain(|chain| {
         let edit = |t| if t == MAINTENANCE4 { Edit::Remove } else { Edit::Keep };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let copy = unsafe { ChainCopy::new(chain.head(), edit) };
         assert_eq!(types(copy.head()), [MULTIVIEW.as_raw(), VULKAN_1_2.as_raw()]);
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) };
         assert!(none.head().is_null());
     });
@@ -83,12 +83,12 @@ fn removing_the_only_or_first_node_leaves_the_rest() {
 fn a_changed_node_is_changed_in_the_copy_only() {
     with_chain(|chain| {
         let edit = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let mut copy = unsafe { ChainCopy::new(chain.head(), edit) };
         let node = copy.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().expect("a copy");
         assert_eq!(node.shader_int8, vk::TRUE);
         node.buffer_device_address = vk::TRUE;
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let found = unsafe { find::<vk::PhysicalDeviceVulkan12Features<'_>>(copy.head()) };
         assert_eq!(found.map(|node| node.buffer_device_address), Some(vk::TRUE));
         assert!(!chain.has_addresses());
@@ -99,11 +99,11 @@ fn a_changed_node_is_changed_in_the_copy_only() {
 #[test]
 fn a_prepended_node_comes_first() {
     with_chain(|chain| {
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let mut copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) };
         copy.prepend(vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true));
         assert_eq!(types(copy.head()).len(), 4);
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let first = unsafe { find::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>(copy.head()) };
         assert_eq!(first.map(|f| f.buffer_device_address), Some(vk::TRUE));
     });
@@ -116,25 +116,28 @@ fn a_node_of_unknown_size_is_never_copied() {
         // SAFETY: the structures outlive the test.
         unsafe { (*chain.first).s_type = unknown };
         let change = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let mut shared = unsafe { ChainCopy::new(chain.head(), change) };
         assert_eq!(shared.head(), chain.head());
         assert!(shared.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().is_none());
-        // What the application's structure has already needs no copy.
-        let has_int8 = shared.change::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| f.shader_int8 = vk::TRUE);
+        // A feature that the application enables needs no copy.
+        let has_int8 = shared.enable::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| vec![&mut f.shader_int8]);
         assert_eq!(has_int8, Ok(true));
-        let refused = shared.change::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| f.buffer_device_address = vk::TRUE);
+        let refused = shared.enable::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| vec![&mut f.buffer_device_address]);
         assert_eq!(refused, Err(UnknownNode(unknown)));
         assert!(!chain.has_addresses());
-        assert_eq!(shared.change::<vk::PhysicalDeviceFeatures2<'_>>(|_| {}), Ok(false));
+        assert_eq!(
+            shared.enable::<vk::PhysicalDeviceFeatures2<'_>>(|_| Vec::new()),
+            Ok(false)
+        );
         // A structure of the layer's own precedes it.
         assert_eq!(
-            shared.change_or_add::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>(|f| f.device_fault = vk::TRUE),
+            shared.enable_or_add::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>(|f| vec![&mut f.device_fault]),
             Ok(())
         );
         assert_eq!(types(shared.head()).len(), 4);
         let remove = |t| if t == VULKAN_1_2 { Edit::Remove } else { Edit::Keep };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy.
         let kept = unsafe { ChainCopy::new(chain.head(), remove) };
         assert_eq!(kept.head(), chain.head());
     });

@@ -7,20 +7,20 @@ use crate::sync::Ordering;
 pub type Records = Vec<u32>;
 
 /// See `layer/src/arena/readback.rs`.
-pub enum Extent {
+pub enum RecordRange {
     /// From an offset to CURSOR.
-    From(u32),
+    ToCursor(u32),
     /// From an offset to the end.
-    AllFrom(u32),
+    ToEnd(u32),
 }
 
 impl Arena {
     /// Reads the records that are complete.
-    pub fn read(&self, extent: Extent) -> Records {
+    pub fn read(&self, range: RecordRange) -> Records {
         let used = (self.0.cursor.load(Ordering::Acquire) as usize).min(CAPACITY);
-        let (from, end) = match extent {
-            Extent::From(unit) => (unit as usize, used),
-            Extent::AllFrom(unit) => (unit as usize, CAPACITY),
+        let (from, end) = match range {
+            RecordRange::ToCursor(unit) => (unit as usize, used),
+            RecordRange::ToEnd(unit) => (unit as usize, CAPACITY),
         };
         let numbers = self.0.records[..end].iter().skip(from);
         let numbers = numbers.map(|record| record.load(Ordering::Relaxed));

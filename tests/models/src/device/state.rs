@@ -72,5 +72,5 @@ pub use completion_signals::Signal;
 pub use device::{AbortState, Device};
 pub use extensions::Extensions;
 pub use instance::Instance;
-pub use loss::{Outcome, Phase};
+pub use loss::{LossData, Phase};
 pub use queue::{Queue, QueueWork};

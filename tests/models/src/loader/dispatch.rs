@@ -12,7 +12,3 @@ pub struct DeviceTable {
     pub vkResetFences: Option<vk::PFN_vkResetFences>,
     pub vkWaitForFences: Option<vk::PFN_vkWaitForFences>,
 }
-
-/// No model destroys objects.
-#[derive(Default)]
-pub struct DestroyTable;

@@ -3,8 +3,8 @@
 //! The dispatch key of a dispatchable handle is its first pointer-sized word: the same for an instance and its physical
 //! devices, and for a device, its queues and its command buffers.
 
-use super::handle_map::HandleMap;
-use crate::device::state::{Device, Instance};
+use super::state::{Device, Instance};
+use crate::loader::handle_map::HandleMap;
 use std::sync::Arc;
 
 /// The key of a dispatchable handle.
@@ -20,18 +20,10 @@ pub unsafe fn dispatch_key(handle: u64) -> usize {
     unsafe { *object }
 }
 
-static INSTANCES: HandleMap<Instance> = HandleMap::new();
-static DEVICES: HandleMap<Device> = HandleMap::new();
-
 /// Live instances.
-pub fn instances() -> &'static HandleMap<Instance> {
-    &INSTANCES
-}
-
+pub static INSTANCES: HandleMap<Instance> = HandleMap::new();
 /// Live devices.
-pub fn devices() -> &'static HandleMap<Device> {
-    &DEVICES
-}
+pub static DEVICES: HandleMap<Device> = HandleMap::new();
 
 /// A counted reference to the instance of an instance or physical device.
 ///
