@@ -1,24 +1,47 @@
-//! The order of the passes, and the result of a rewrite.
+//! The table of the passes in their order, what flows between them, and the result of a rewrite.
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::Index;
-use crate::analysis::spec_constants;
 use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
+use crate::edit::origins::Origins;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lowered::{Feature, scan};
+use crate::lowered::{Feature, LoweredFeatures, scan};
 use crate::options::Options;
-use crate::pass::site_numbering::SiteOperand;
+use crate::pass::constant_data::SpecIds;
+use crate::pass::reconverge::EarlyExits;
+use crate::pass::site_numbering::Sites;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
 use crate::spv::Id;
 use crate::spv::op::addressing_model;
 use crate::spv::words::header;
 use rustc_hash::FxHashSet as HashSet;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Limit on rounds of `loop_normalize` and `outline`: one of each for every level of loops nested in continue constructs.
+/// The passes, first to last. A pass that needs the words of the application's aborts comes before "site_numbering".
+const PASSES: [Pass; 10] = [
+    Pass::once("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
+    Pass::once("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
+    Pass::once(
+        "poison",
+        |s| s.lowers(Feature::PoisonFreeze),
+        |_, m| poison::lower(&m.index),
+    ),
+    Pass::once("site_numbering", |s| s.lowers_aborts(), number_sites),
+    Pass::repeated("loop_normalize", |s| s.lowers_aborts(), normalize_loops),
+    Pass::repeated("outline", |s| s.lowers_aborts(), outline_constructs),
+    Pass::once("abort", |s| s.lowers_aborts(), lower_aborts),
+    Pass::once("reconverge", |s| s.exits.is_some(), reconverge_exits),
+    Pass::once("strip", |s| s.lowers_no_aborts(), strip_features),
+    // Constant data that only messages used is gone; the rest becomes ordinary constants.
+    Pass::once("constant_data", |s| s.uses_constant_data, lower_data),
+];
+
+/// Limit on edits by repeated passes: two for every level of loops nested in continue constructs.
 const MAX_ROUNDS: u32 = 256;
 
 /// The result of a rewrite.
@@ -58,178 +81,319 @@ pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]
 pub struct Hooks<'a> {
-    /// Between passes a module may contain `OpAbortKHR` with a third operand, the site number.
+    /// Called after each pass that edits the module.
     pub after_pass: Option<&'a mut AfterPass<'a>>,
     /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
     /// constant, which many drivers take minutes to compile.
     pub place: Option<&'a mut Place<'a>>,
 }
 
-/// Runs the passes on one module.
-pub(crate) struct Pipeline<'a, 'h> {
-    pub(crate) options: &'a Options,
-    pub(crate) hooks: Hooks<'h>,
+/// A row of the table of passes.
+#[derive(Clone, Copy)]
+struct Pass {
+    /// Its name in errors and dumps.
+    name: &'static str,
+    /// Whether it runs on a module in this state. A module for which none does at the start is unchanged.
+    applies: fn(&State<'_, '_>) -> bool,
+    run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
+    /// Whether it runs until it gives no edits. Adjacent repeated passes repeat together: each edit leads back to the first.
+    is_repeated: bool,
 }
 
-impl Pipeline<'_, '_> {
-    pub(crate) fn run(self, original: &[u32]) -> Result<Outcome> {
-        let mut spec_ids = constant_data::SpecIds::default();
-        self.run_passes(original, &mut spec_ids).map_err(|error| Error {
-            is_specializable: !spec_ids.is_empty(),
-            ..error
+impl Pass {
+    const fn once(
+        name: &'static str,
+        applies: fn(&State<'_, '_>) -> bool,
+        run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
+    ) -> Self {
+        Self {
+            name,
+            applies,
+            run,
+            is_repeated: false,
+        }
+    }
+
+    const fn repeated(
+        name: &'static str,
+        applies: fn(&State<'_, '_>) -> bool,
+        run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
+    ) -> Self {
+        Self {
+            name,
+            applies,
+            run,
+            is_repeated: true,
+        }
+    }
+}
+
+/// A module between two edits, with what its passes share.
+struct Module<'w> {
+    index: Index<'w>,
+    plan: OnceCell<ExitPlan>,
+}
+
+impl<'w> Module<'w> {
+    fn new(words: &'w [u32]) -> Result<Self> {
+        let index = Index::new(words)?;
+        check(&index)?;
+        Ok(Self {
+            index,
+            plan: OnceCell::new(),
         })
     }
 
-    fn run_passes(mut self, original: &[u32], spec_ids: &mut constant_data::SpecIds) -> Result<Outcome> {
-        header(original)?;
-        let declared = scan(original);
-        let mut lowers = self.options.lowers;
-        if lowers.contains(Feature::Abort) {
-            // Messages contain constant data.
-            lowers = lowers.with(Feature::ConstantData);
-        }
-        let features = declared.and(lowers);
-        if features.is_empty() {
-            return Ok(Outcome::Unchanged);
-        }
-        let mut sites = SiteTable {
-            module_hash: module_hash(original, self.options),
-            ..SiteTable::default()
-        };
-        let mut index = Index::new(original)?;
-        check(&index)?;
-        let offsets: Vec<usize> = index.aborts().collect();
-        if declared.contains(Feature::Abort) && !features.contains(Feature::Abort) {
-            let graph = CallGraph::new(&index);
-            match site_numbering::build_sites(&index, &graph, self.options, sites.module_hash, &offsets) {
-                Ok(built) => sites = built,
-                // The driver may support more than the layer decodes.
-                Err(error) => sites.warnings.push(format!("messages cannot be decoded: {error}")),
-            }
-        }
-        let specialized;
-        if features.contains(Feature::ConstantData) {
-            *spec_ids = constant_data::spec_ids(&index);
-            if !spec_ids.is_empty() {
-                let edits = constant_data::specialize(&index, self.options)?;
-                specialized = self.apply("constant_data", edits, original)?;
-                index = index_again(&specialized)?;
-            }
-        }
-        let unpoisoned;
-        if features.contains(Feature::PoisonFreeze) {
-            let is_original = std::ptr::eq(index.words, original);
-            let edits = poison::lower(&index).map_err(|e| if is_original { e } else { without_offset(e) })?;
-            unpoisoned = self.apply("poison", edits, index.words)?;
-            index = index_again(&unpoisoned)?;
-        }
-        let (mut words, uses_constant_data);
-        let mut key_spec_id = None;
-        if features.contains(Feature::Abort) {
-            key_spec_id = spec_constants::key_spec_id(&index);
-            (words, uses_constant_data) = self.lower_aborts(index, &offsets, &mut sites)?;
-        } else {
-            let mut edits = Edits::default();
-            uses_constant_data = strip::strip_features(&index, lowers, &[], &mut edits, (&[], &[]));
-            words = self.apply("strip", edits, index.words)?;
-        }
-        if uses_constant_data {
-            // Constant data that only messages used is gone; the rest becomes ordinary constants.
-            let place = |words: &[u32]| self.hooks.place.as_mut().and_then(|place| place(words));
-            let edits = constant_data::lower(&index_again(&words)?, place).map_err(without_offset)?;
-            words = self.apply("constant_data", edits, &words)?;
-        }
-        Ok(Outcome::Instrumented(Instrumented {
-            words,
-            module_hash: sites.module_hash,
-            sites,
-            data_spec_ids: std::mem::take(&mut spec_ids.data),
-            length_spec_ids: std::mem::take(&mut spec_ids.lengths),
-            key_spec_id,
-        }))
+    /// The sites of a module that is not edited.
+    fn sites(&self, options: &Options, hash: ModuleHash) -> Result<Sites> {
+        let graph = CallGraph::new(&self.index);
+        site_numbering::build_sites(&self.index, &graph, options, hash, &Origins::default())
     }
 
-    /// Describes the aborts, brings loops into a form that invocations can leave, round by round, and lowers the aborts.
-    /// Most modules have no such loop and are rewritten in one round. True if constant data is still used.
-    fn lower_aborts(&mut self, index: Index<'_>, offsets: &[usize], sites: &mut SiteTable) -> Result<(Vec<u32>, bool)> {
-        let options = self.options;
-        let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
-        *sites = site_numbering::build_sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
-        let mut edits = loop_normalize::normalize(&index, &plan);
-        if edits.is_empty() && !outline::is_needed(&index, &plan) {
-            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
-            let headers = plan.polled_headers(&index);
-            let words = index.words;
-            // An index is about as large as its module: none outlives its use.
-            drop((index, plan));
-            return self.leave(lowered, &headers, words, &mut sites.warnings);
+    fn plan(&self, state: &State<'_, '_>) -> &ExitPlan {
+        self.plan
+            .get_or_init(|| ExitPlan::new(&self.index, state.options, &state.waiting_loops))
+    }
+}
+
+/// What flows from pass to pass besides the words.
+struct State<'a, 'h> {
+    options: &'a Options,
+    hooks: Hooks<'h>,
+    /// Features that the module declares.
+    declared: LoweredFeatures,
+    /// Features that the options select. Messages contain constant data, so it is lowered with aborts.
+    selected: LoweredFeatures,
+    /// Leads from the module to the one whose sites were numbered, before that to the application's.
+    origins: Origins,
+    /// Leads from the module whose sites were numbered to the application's.
+    numbered: Origins,
+    sites: Sites,
+    spec_ids: SpecIds,
+    /// The loops before passes moved parts of them.
+    waiting_loops: WaitingLoops,
+    /// Functions that "outline" has made.
+    outlined: HashSet<Id>,
+    /// Edits of repeated passes so far.
+    rounds: u32,
+    /// Set by "abort" if any loop polls.
+    exits: Option<EarlyExits>,
+    uses_constant_data: bool,
+    key_spec_id: Option<u32>,
+}
+
+impl<'a, 'h> State<'a, 'h> {
+    fn new(original: &[u32], options: &'a Options, hooks: Hooks<'h>) -> Self {
+        let mut selected = options.lowers;
+        if selected.contains(Feature::Abort) {
+            selected = selected.with(Feature::ConstantData);
         }
-        edits.append(&site_numbering::mark(&index));
-        let waiting_loops = plan.waiting_loops(&index);
-        let mut words = self.apply("loop_normalize", edits, index.words)?;
-        drop((index, plan));
-        let mut outlined: HashSet<Id> = HashSet::default();
-        for _ in 0..MAX_ROUNDS {
-            let index = index_again(&words)?;
-            let plan = ExitPlan::new(&index, options, &waiting_loops);
-            let edits = loop_normalize::normalize(&index, &plan);
-            if !edits.is_empty() {
-                drop((index, plan));
-                words = self.apply("loop_normalize", edits, &words)?;
-                continue;
-            }
-            let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
-            if !edits.is_empty() {
-                drop((index, plan));
-                words = self.apply("outline", edits, &words)?;
-                continue;
-            }
-            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
-            let headers = plan.polled_headers(&index);
-            drop((index, plan));
-            return self.leave(lowered, &headers, &words, &mut sites.warnings);
+        Self {
+            options,
+            hooks,
+            declared: scan(original),
+            selected,
+            origins: Origins::default(),
+            numbered: Origins::default(),
+            sites: Sites::default(),
+            spec_ids: SpecIds::default(),
+            waiting_loops: WaitingLoops::default(),
+            outlined: HashSet::default(),
+            rounds: 0,
+            exits: None,
+            uses_constant_data: false,
+            key_spec_id: None,
         }
-        Err(Error::new(
-            ErrorKind::Limit,
-            "outline",
-            None,
-            "loops are nested too deeply in continue constructs",
-        ))
     }
 
-    /// Applies the lowering, then lets invocations that leave meet the others in front of waiting loops, whose headers have
-    /// the labels `headers`.
-    fn leave(
+    fn lowers(&self, feature: Feature) -> bool {
+        self.declared.and(self.selected).contains(feature)
+    }
+
+    fn lowers_aborts(&self) -> bool {
+        self.lowers(Feature::Abort)
+    }
+
+    fn lowers_no_aborts(&self) -> bool {
+        !self.lowers_aborts() && !self.declared.and(self.selected).is_empty()
+    }
+
+    fn keeps_aborts(&self) -> bool {
+        self.declared.contains(Feature::Abort) && self.lowers_no_aborts()
+    }
+
+    /// Keeps what the first plan says of the loops, once a pass edits them.
+    fn keep_waiting_loops(&mut self, edits: &Edits, module: &Module<'_>) {
+        if !edits.is_empty() && self.waiting_loops.is_empty() {
+            self.waiting_loops = module.plan(self).waiting_loops(&module.index);
+        }
+    }
+
+    /// The error with the application's word in place of the module's.
+    fn locate(&self, error: Error) -> Error {
+        let origin = |offset| self.numbered.of(self.origins.of(offset)?);
+        Error {
+            offset: error.offset.and_then(origin),
+            is_specializable: !self.spec_ids.is_empty(),
+            ..error
+        }
+    }
+
+    /// Runs the passes from row `row` on until one edits the module, and moves `row` behind it. They share one index, which is
+    /// about as large as the module and is gone before the edits are made.
+    fn next_edits<'p>(
         &mut self,
-        lowered: abort::Lowered,
-        headers: &HashSet<Id>,
+        passes: &'p [Pass],
+        row: &mut usize,
         words: &[u32],
-        warnings: &mut Vec<String>,
-    ) -> Result<(Vec<u32>, bool)> {
-        let abort::Lowered {
-            edits,
-            uses_constant_data,
-            exits,
-            flag,
-        } = lowered;
-        let mut words = self.apply("abort", edits, words)?;
-        if let Some(flag) = flag {
-            let (edits, warning) = reconverge::reconverge(&index_again(&words)?, flag, &exits, headers);
-            warnings.extend(warning);
+    ) -> Result<Option<(&'p Pass, Edits)>> {
+        let mut module = None;
+        while let Some(pass) = passes.get(*row) {
+            *row += 1;
+            if !(pass.applies)(self) {
+                continue;
+            }
+            let module = match &mut module {
+                Some(module) => module,
+                none => none.insert(Module::new(words)?),
+            };
+            let edits = (pass.run)(self, module)?;
             if !edits.is_empty() {
-                words = self.apply("reconverge", edits, &words)?;
+                return Ok(Some((pass, edits)));
             }
         }
-        Ok((words, uses_constant_data))
+        Ok(None)
     }
 
-    fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {
-        let words = edits.apply(words, pass)?;
-        if let Some(after_pass) = &mut self.hooks.after_pass {
-            after_pass(pass, &words);
+    /// Leads back to the first of adjacent repeated passes behind the last of which `row` is.
+    fn repeat(&mut self, passes: &[Pass], row: &mut usize) -> Result<()> {
+        while row
+            .checked_sub(1)
+            .and_then(|before| passes.get(before))
+            .is_some_and(|pass| pass.is_repeated)
+        {
+            *row -= 1;
         }
-        Ok(words)
+        self.rounds += 1;
+        if self.rounds <= MAX_ROUNDS {
+            return Ok(());
+        }
+        let message = "loops are nested too deeply in continue constructs";
+        Err(Error::new(ErrorKind::Limit, "outline", None, message))
     }
+}
+
+/// Runs the passes on one module.
+pub(crate) fn rewrite(original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+    rewrite_with(&PASSES, original, options, hooks)
+}
+
+fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+    header(original)?;
+    let mut state = State::new(original, options, hooks);
+    if !passes.iter().any(|pass| (pass.applies)(&state)) {
+        return Ok(Outcome::Unchanged);
+    }
+    state.sites.table.module_hash = module_hash(original, options);
+    let words = run_passes(passes, original, &mut state).map_err(|error| state.locate(error))?;
+    Ok(Outcome::Instrumented(Instrumented {
+        words: words.into_owned(),
+        module_hash: state.sites.table.module_hash,
+        sites: state.sites.table,
+        data_spec_ids: state.spec_ids.data,
+        length_spec_ids: state.spec_ids.lengths,
+        key_spec_id: state.key_spec_id,
+    }))
+}
+
+fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_>) -> Result<Cow<'w, [u32]>> {
+    let mut words = Cow::Borrowed(original);
+    let mut row = 0;
+    while let Some((pass, edits)) = state.next_edits(passes, &mut row, &words)? {
+        let (new, origins) = edits.apply(&words, &state.origins, pass.name)?;
+        (words, state.origins) = (Cow::Owned(new), origins);
+        if let Some(after_pass) = &mut state.hooks.after_pass {
+            after_pass(pass.name, &words);
+        }
+        if pass.is_repeated {
+            state.repeat(passes, &mut row)?;
+        }
+    }
+    Ok(words)
+}
+/// The sites of aborts that the driver executes. It may support more than the layer decodes.
+fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let hash = state.sites.table.module_hash;
+    match module.sites(state.options, hash) {
+        Ok(sites) => state.sites = sites,
+        Err(error) => {
+            let warning = format!("messages cannot be decoded: {error}");
+            state.sites.table.warnings.push(warning);
+        }
+    }
+    Ok(Edits::default())
+}
+
+fn specialize_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    state.spec_ids = constant_data::spec_ids(&module.index);
+    if state.spec_ids.is_empty() {
+        return Ok(Edits::default());
+    }
+    constant_data::specialize(&module.index, state.options)
+}
+
+fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
+    state.sites = site_numbering::build_sites(&module.index, graph, state.options, hash, &state.origins)?;
+    state.numbered = std::mem::take(&mut state.origins);
+    Ok(Edits::default())
+}
+
+fn normalize_loops(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let edits = loop_normalize::normalize(&module.index, plan);
+    state.keep_waiting_loops(&edits, module);
+    Ok(edits)
+}
+
+fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let edits = outline::outline(&module.index, plan, &mut state.outlined)?;
+    state.keep_waiting_loops(&edits, module);
+    Ok(edits)
+}
+
+fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
+    state.uses_constant_data = lowered.uses_constant_data;
+    state.key_spec_id = lowered.key_spec_id;
+    state.exits = lowered.flag.map(|flag| EarlyExits {
+        flag,
+        blocks: lowered.exits,
+        headers: plan.polled_headers(&module.index),
+    });
+    Ok(lowered.edits)
+}
+
+fn reconverge_exits(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let Some(exits) = state.exits.take() else {
+        return Ok(Edits::default());
+    };
+    let (edits, warning) = reconverge::reconverge(&module.index, &exits);
+    state.sites.table.warnings.extend(warning);
+    Ok(edits)
+}
+
+fn strip_features(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let mut edits = Edits::default();
+    state.uses_constant_data = strip::strip_features(&module.index, state.selected, &[], &mut edits, (&[], &[]));
+    Ok(edits)
+}
+
+fn lower_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let place = |words: &[u32]| state.hooks.place.as_mut().and_then(|place| place(words));
+    constant_data::lower(&module.index, place)
 }
 
 /// The site table of a module that is not rewritten. `None` if it declares no aborts.
@@ -238,22 +402,8 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     if !scan(original).contains(Feature::Abort) {
         return Ok(None);
     }
-    let index = Index::new(original)?;
-    check(&index)?;
-    let hash = module_hash(original, options);
-    let offsets: Vec<usize> = index.aborts().collect();
-    let graph = CallGraph::new(&index);
-    site_numbering::build_sites(&index, &graph, options, hash, &offsets).map(Some)
-}
-
-/// The index of a module that a pass has changed.
-fn index_again(words: &[u32]) -> Result<Index<'_>> {
-    Index::new(words).map_err(without_offset)
-}
-
-/// Removes the offset: it is not one of the original module.
-fn without_offset(error: Error) -> Error {
-    Error { offset: None, ..error }
+    let sites = Module::new(original)?.sites(options, module_hash(original, options))?;
+    Ok(Some(sites.table))
 }
 
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: the same words with other

@@ -280,11 +280,11 @@ impl Globals {
     pub(crate) fn finish(self, index: &Index<'_>, edits: &mut Edits) {
         let at = &index.sections;
         // Extensions may have the same offset as capabilities and come after them.
-        edits.insert(at.capabilities, &self.capabilities.words);
-        edits.insert(at.extensions, &self.extensions.words);
-        edits.insert(at.names, &self.names.words);
-        edits.insert(at.annotations, &self.annotations.words);
-        edits.insert(at.globals, &self.declarations.words);
+        edits.insert(at.capabilities, &self.capabilities);
+        edits.insert(at.extensions, &self.extensions);
+        edits.insert(at.names, &self.names);
+        edits.insert(at.annotations, &self.annotations);
+        edits.insert(at.globals, &self.declarations);
         edits.take_ids(&self.ids);
     }
 }

@@ -24,17 +24,18 @@ impl PhiRenames {
         }
     }
 
-    /// The words of `phi` in `block` with renamed predecessors. `None` if none changes.
-    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Vec<u32>> {
-        let mut words = phi.words.to_vec();
+    /// `phi` in `block` with renamed predecessors. `None` if none changes.
+    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Code> {
+        let mut code = Code::default();
+        code.copy(phi);
         let mut changed = false;
-        for label in words.iter_mut().skip(4).step_by(2) {
+        for label in code.words.iter_mut().skip(4).step_by(2) {
             if let Some(to) = self.renames.get(&(block, Id::new(*label))) {
                 *label = to.word();
                 changed = true;
             }
         }
-        changed.then_some(words)
+        changed.then_some(code)
     }
 
     /// Edits the phis of a function.
@@ -44,8 +45,8 @@ impl PhiRenames {
         }
         for block in index.blocks_of(function) {
             for phi in index.body(block).filter(|i| i.opcode() == op::Phi) {
-                if let Some(words) = self.renamed(block.label, &phi) {
-                    edits.replace(phi.offset, words.len(), &words);
+                if let Some(code) = self.renamed(block.label, &phi) {
+                    edits.replace_inst(&phi, &code);
                 }
             }
         }

@@ -103,7 +103,7 @@ impl Normalizer<'_, '_> {
         code.label(body);
         let position = index.position(block, after_phis);
         position.write(&mut code, || self.ids.fresh());
-        self.edits.insert(after_phis, &code.words);
+        self.edits.insert(after_phis, &code);
 
         // The branch that ended the header is now an ordinary selection. It needs a merge block unless one of its targets
         // leaves the loop. Where its paths meet is not analysed, so the merge block is an unreachable one.
@@ -114,11 +114,11 @@ impl Normalizer<'_, '_> {
             let unreachable = self.ids.fresh();
             let mut selection = Code::default();
             selection.op(op::SelectionMerge, (unreachable, Literal(0)));
-            self.edits.insert(branch.offset, &selection.words);
+            self.edits.insert(branch.offset, &selection);
             let mut merge_block = Code::default();
             merge_block.label(unreachable);
             merge_block.op(op::Unreachable, ());
-            self.edits.insert(block.end, &merge_block.words);
+            self.edits.insert(block.end, &merge_block);
         }
         self.renames.moved(&index.successors(block), block.label, body);
     }
@@ -150,6 +150,6 @@ impl Normalizer<'_, '_> {
         let mut code = Code::default();
         code.label(next);
         code.branch(header.label);
-        self.edits.insert(last.end, &code.words);
+        self.edits.insert(last.end, &code);
     }
 }

@@ -178,7 +178,7 @@ fn copy_execution_modes(index: &Index<'_>, from: Id, to: Id, edits: &mut Edits) 
     for mode in index.execution_modes.iter().filter(|mode| mode.target() == from) {
         let mut code = Code::default();
         code.op(mode.opcode(), (to, Words(mode.from(2))));
-        edits.insert(mode.end(), &code.words);
+        edits.insert(mode.end(), &code);
     }
 }
 

@@ -27,13 +27,14 @@ mod runtime;
 mod site;
 mod unwind;
 
-use super::site_numbering::SiteOperand;
+use super::site_numbering::Sites;
 use super::strip;
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Function, Index};
 use crate::edit::abort_flag::AbortFlag;
 use crate::edit::globals::Globals;
+use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
@@ -48,7 +49,7 @@ use site::write_site;
 use smallvec::SmallVec;
 use std::iter;
 use unwind::{FlagState, Unwinder};
-use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, SiteTable};
 
 const PASS: &str = "abort";
 
@@ -60,13 +61,15 @@ pub(crate) struct Lowered {
     pub(crate) edits: Edits,
     /// Whether the module still uses constant data.
     pub(crate) uses_constant_data: bool,
+    /// `SpecId` of the constant for the key of the pipeline's specialisation.
+    pub(crate) key_spec_id: Option<u32>,
     /// If any loop polls: the blocks that leave functions because of an abort, and the flag that is set there.
     pub(crate) exits: Vec<ExitBlock>,
     pub(crate) flag: Option<AbortFlag>,
 }
 
-/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `site_operand` says how the
-/// aborts name their sites in `sites`.
+/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `origins` leads to the module
+/// in which the sites were numbered.
 ///
 /// # Errors
 ///
@@ -75,20 +78,20 @@ pub(crate) fn lower(
     index: &Index<'_>,
     plan: &ExitPlan,
     options: &Options,
-    sites: &SiteTable,
-    site_operand: SiteOperand,
+    sites: &Sites,
+    origins: &Origins,
 ) -> Result<Lowered> {
-    let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_PER_ABORT);
+    let table = &sites.table;
+    let mut edits = Edits::with_room(1024 + table.sites.len() * WORDS_PER_ABORT);
     let mut globals = Globals::new(index);
     let mut placeholders = Placeholders::default();
     let polls = |function: &Function| plan.has_polled_loop(function);
     let polled = plan.touched(index).filter(|(_, function)| polls(function));
     let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
     let is_recorded = |site: u32| options.max_sites.is_none_or(|max| site < max);
-    let has_single_way_out = sites.sites.len() == 1 && is_recorded(0) && !polling.contains(&true);
-    let mut runtime = Runtime::new(index, options, sites.module_hash, has_single_way_out);
+    let has_single_way_out = table.sites.len() == 1 && is_recorded(0) && !polling.contains(&true);
+    let mut runtime = Runtime::new(index, options, table.module_hash, has_single_way_out);
     // Phase 1.
-    let mut lowered = 0;
     let mut lost_use = Vec::new();
     let mut exits = Vec::new();
     let mut deferred: Vec<DeferredRecord> = Vec::new();
@@ -123,15 +126,10 @@ pub(crate) fn lower(
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let site = match site_operand {
-                SiteOperand::InOrder => lowered,
-                SiteOperand::Marked => abort.site(),
-            };
-            lowered += 1;
             lost_use.extend([abort.message(), abort.message_type()]);
             let mut code = Code::default();
             let mut flag_state = FlagState::Set;
-            match sites.site(SiteId(site)).filter(|_| is_recorded(site)) {
+            match sites.of(&abort, origins).filter(|site| is_recorded(site.id.0)) {
                 None => {
                     of_function.silent = true;
                     flag_state = FlagState::Unset;
@@ -161,7 +159,7 @@ pub(crate) fn lower(
         }
     }
     // Phase 2.
-    let mut entries = affected_entry_points(index, plan, sites, records);
+    let mut entries = affected_entry_points(index, plan, table, records);
     write_entries(index, &mut entries, &deferred, &mut runtime, &mut globals, &mut edits);
     // Phase 3.
     declare_physical_addressing(index, &mut globals, &mut edits);
@@ -169,11 +167,12 @@ pub(crate) fn lower(
     // Phase 4. The shared functions use ids of the module only through `globals`, or variables, which stay.
     let flag = (!exits.is_empty()).then(|| runtime.flag(&mut globals));
     let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
-    edits.insert(index.words.len(), &runtime.functions.words);
+    edits.insert(index.words.len(), &runtime.functions);
     globals.finish(index, &mut edits);
     Ok(Lowered {
         edits,
         uses_constant_data,
+        key_spec_id: runtime.key_spec_id,
         exits,
         flag,
     })
@@ -191,7 +190,7 @@ fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, I
             (*pointer_type, *variable, Literal(storage_class::Function)),
         );
     }
-    edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
+    edits.insert_ranked(first.offset + 2, Rank::Variables, &code);
 }
 
 /// Whether each entry point reaches one of the functions.
@@ -265,7 +264,7 @@ fn write_entry_points(
                     added.as_slice(),
                 ),
             );
-            edits.replace(entry.inst.offset, words, &code.words);
+            edits.replace_inst(&entry.inst, &code);
         }
     }
     Ok(())

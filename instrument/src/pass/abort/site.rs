@@ -64,7 +64,6 @@ pub(super) fn write_site(
 fn message_writer<'a, 'w>(
     unwinder: &'a mut Unwinder<'_, 'w>,
     options: &'a Options,
-    site: &Site,
     block: &'a Block,
     label: Id,
 ) -> MessageWriter<'a, 'w> {
@@ -73,14 +72,14 @@ fn message_writer<'a, 'w>(
         block,
     };
     let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
-    MessageWriter::new(sources, options, runtime, globals, label, site.word_offset)
+    MessageWriter::new(sources, options, runtime, globals, label)
 }
 
 /// Leaves the message to the end of the entry point. `None` if it cannot.
 fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block: &Block) -> Result<Option<SiteCode>> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
-    let mut writer = message_writer(unwinder, options, site, block, block.label);
+    let mut writer = message_writer(unwinder, options, block, block.label);
     let Size::Constant(size) = writer.message_size(&site.message, ty) else {
         return Ok(None);
     };
@@ -130,7 +129,7 @@ fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Sit
     let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| globals.constant(value));
     let reserve = runtime.reserve(globals);
     let [unit, key, has_room, write, end] = [(); 5].map(|()| globals.fresh());
-    let mut writer = message_writer(unwinder, options, site, block, write);
+    let mut writer = message_writer(unwinder, options, block, write);
     let size = writer.message_size(&site.message, ty);
     let (units, size) = writer.record_extent(size);
     let code = &mut writer.code;

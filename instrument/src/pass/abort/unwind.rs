@@ -233,7 +233,7 @@ impl Unwinder<'_, '_> {
         }
         rematerialize_handles(self.index, self.globals, self.edits, block, &mut splits);
         for split in splits {
-            self.edits.insert(split.offset, &split.code.words);
+            self.edits.insert(split.offset, &split.code);
         }
         renames.moved(&self.index.successors(block), block.label, last);
         last

@@ -149,16 +149,17 @@ impl<'a, 'w> Tables<'a, 'w> {
         let Self { index, edits, .. } = self;
         for (offset, operands) in self.replaced {
             let inst = index.inst(offset);
-            let mut words = inst.words.to_vec();
+            let mut code = Code::default();
+            code.copy(&inst);
             for (at, id) in operands {
-                if let Some(word) = words.get_mut(at) {
+                if let Some(word) = code.words.get_mut(at) {
                     *word = id.word();
                 }
             }
-            edits.replace(offset, inst.words.len(), &words);
+            edits.replace_inst(&inst, &code);
         }
         remove_annotations(index, |id| self.removed.contains(&id), edits);
-        edits.insert(index.words.len(), &self.functions.words);
+        edits.insert(index.words.len(), &self.functions);
         if index.version >= crate::spv::words::version(1, 4) && !self.variables.is_empty() {
             for entry in &index.entry_points {
                 let mut code = Code::default();
@@ -231,7 +232,7 @@ impl<'a, 'w> Tables<'a, 'w> {
                     let access = store.map_or_else(Vec::new, |store| access_of_part(store, data.bytes as u32));
                     let functions = &mut self.functions;
                     let call = copy(self.index, self.globals, functions, (data, table), &target, &access);
-                    code.words.extend_from_slice(&call.words);
+                    code.append(&call);
                 }
                 Part::Constant(id) => {
                     // A part may have any alignment, but not less than a byte.

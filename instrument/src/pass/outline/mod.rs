@@ -52,13 +52,6 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use uses::{ReachableBlocks, collect_outside_uses};
 use widening::TypeLimits;
 
-/// Whether any region has to move.
-pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {
-    let outlined = HashSet::default();
-    plan.touched(index)
-        .any(|(number, function)| !find_regions(index, plan, number, function, &outlined).is_empty())
-}
-
 /// Moves the outermost regions; the next round moves those inside them. `outlined` holds the functions made by earlier
 /// rounds, and receives those of this one: a region that only calls one of them stays. No edits if no region has to move.
 ///

@@ -76,8 +76,8 @@ pub(super) fn outline_region<'w>(
     for inst in &outputs.orphaned {
         edits.remove_inst(inst);
     }
-    edits.insert(blocks.first.offset, &call.words);
-    edits.insert(index.words.len(), &function.words);
+    edits.insert(blocks.first.offset, &call);
+    edits.insert(index.words.len(), &function);
     for target in [context.region.header, context.region.merge] {
         renames.edge(target, blocks.last.label, blocks.first.label);
     }

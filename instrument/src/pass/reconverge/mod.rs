@@ -47,20 +47,24 @@ use std::collections::BTreeMap;
 use values::Obstacle;
 use waits::Waits;
 
-/// Lets the exits in `blocks`, in which `flag` is set, reach merge blocks. `headers` are the labels of waiting
-/// loops. Returns a warning besides, if a function keeps its exits.
-pub(crate) fn reconverge(
-    index: &Index<'_>,
-    flag: AbortFlag,
-    blocks: &[ExitBlock],
-    headers: &HashSet<Id>,
-) -> (Edits, Option<String>) {
+/// How aborted invocations leave a module with waiting loops.
+pub(crate) struct EarlyExits {
+    /// Set where they leave.
+    pub(crate) flag: AbortFlag,
+    pub(crate) blocks: Vec<ExitBlock>,
+    /// Labels of the headers of waiting loops.
+    pub(crate) headers: HashSet<Id>,
+}
+
+/// Lets exits reach merge blocks. Returns a warning besides, if a function keeps its exits.
+pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Option<String>) {
     let mut edits = Edits::default();
     let mut unprotected: Vec<(Id, Obstacle)> = Vec::new();
-    let waits = Waits::new(index, headers);
+    let flag = exits.flag;
+    let waits = Waits::new(index, &exits.headers);
     let mut globals: Option<Globals> = None;
     let mut placeholders = Placeholders::default();
-    for (number, exits) in by_function(index, blocks) {
+    for (number, exits) in by_function(index, &exits.blocks) {
         let Some(function) = index.functions.get(number) else {
             continue;
         };

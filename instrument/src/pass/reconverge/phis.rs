@@ -32,7 +32,7 @@ impl Rewriter<'_, '_> {
                 let mut code = Code::default();
                 let value = self.placeholder(&mut code, new.ty);
                 if let Some(block) = self.flow.block(*from) {
-                    self.edits.insert(self.before_merge(block.terminator), &code.words);
+                    self.edits.insert(self.before_merge(block.terminator), &code);
                 }
                 value
             });

@@ -127,7 +127,7 @@ impl<'w> Rewriter<'_, 'w> {
             self.write_test(merge, head);
         }
         for (offset, code) in &self.repairs.copies {
-            self.edits.insert(self.before_merge(*offset), &code.words);
+            self.edits.insert(self.before_merge(*offset), &code);
         }
         for header in &self.detours.switches {
             self.write_switch(*header);
@@ -176,7 +176,7 @@ impl<'w> Rewriter<'_, 'w> {
 
     fn insert_at_start(&mut self, node: Node, code: &Code) {
         if let Some(block) = self.flow.block(node) {
-            self.edits.insert(block.offset + 2, &code.words);
+            self.edits.insert(block.offset + 2, &code);
         }
     }
 
@@ -202,7 +202,7 @@ impl<'w> Rewriter<'_, 'w> {
             code.branch(leave);
         }
         code.label(leave);
-        code.words.extend(self.leave(leave, next).words);
+        code.append(&self.leave(leave, next));
         code.label(go);
         if is_loop(self.flow, merge) {
             code.branch(end);
@@ -215,7 +215,7 @@ impl<'w> Rewriter<'_, 'w> {
         let globals = &mut *self.globals;
         index.position(block, after_phis).write(&mut code, || globals.fresh());
         self.insert_at_start(merge, &head);
-        self.edits.insert(after_phis, &code.words);
+        self.edits.insert(after_phis, &code);
     }
 
     /// Makes the back edges of the loop at `merge` go to its new header.

@@ -54,16 +54,15 @@ impl Rewriter<'_, '_> {
         let (selector, one, zero) = (self.globals.fresh(), self.globals.constant(1), self.globals.constant(0));
         let mut select = Code::default();
         select.op(op::Select, (uint, selector, branch.condition(), one, zero));
-        self.edits.insert(block.merge, &select.words);
+        self.edits.insert(block.merge, &select);
         let mut code = Code::default();
         code.op(op::Switch, (selector, default, Literal(value), case));
-        self.edits
-            .replace(branch.offset, index.inst(branch.offset).words.len(), &code.words);
+        self.edits.replace_inst(&index.inst(branch.offset), &code);
         let mut code = Code::default();
         for ((to, _), trampoline) in self.trampolines.iter().filter(|((_, from), _)| *from == header) {
             code.label(*trampoline);
             code.branch(self.flow.label(*to));
         }
-        self.edits.insert(block.end, &code.words);
+        self.edits.insert(block.end, &code);
     }
 }

@@ -257,7 +257,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         let result = self.globals.fresh();
         self.derived.push((id, result));
         *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
-        code.words.extend(copy);
+        code.copy_words(&inst, &copy);
         Some(result)
     }
 }

@@ -38,8 +38,6 @@ pub(crate) struct MessageWriter<'a, 'w> {
     pub(super) label: Id,
     /// Function variables to declare: (pointer type, id).
     pub(crate) variables: Vec<(Id, Id)>,
-    /// Word offset of the abort in the original module, for errors.
-    offset: u32,
     pub(super) record: OpenRecord,
     pub(super) frames: Vec<Frame>,
     /// Whether the words are collected instead of stored.
@@ -56,14 +54,13 @@ pub(super) struct Deferral {
 }
 
 impl<'a, 'w> MessageWriter<'a, 'w> {
-    /// Begins in the block `label`. `offset` is the word offset of the abort in the original module.
+    /// Begins in the block `label`.
     pub(crate) fn new(
         sources: Sources<'a, 'w>,
         options: &'a Options,
         runtime: &'a mut Runtime,
         globals: &'a mut Globals,
         label: Id,
-        offset: u32,
     ) -> Self {
         Self {
             index: sources.index,
@@ -74,7 +71,6 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             code: Code::with_room(128),
             label,
             variables: Vec::new(),
-            offset,
             record: OpenRecord {
                 unit: Id::NONE,
                 pointer: Id::NONE,
@@ -98,7 +94,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
 
     /// An error at the abort.
     pub(super) fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error::new(kind, "abort", self.offset, message)
+        Error::new(kind, "abort", self.sources.block.terminator as u32, message)
     }
 
     /// The type of 32-bit unsigned integers.

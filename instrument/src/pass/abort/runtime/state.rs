@@ -23,7 +23,7 @@ pub(crate) struct Runtime {
     /// The scope at which records are made available: the widest one that the module may use.
     pub(super) scope: u32,
     /// `SpecId` of the constant for the key of the pipeline's specialisation, if it can have any.
-    key_spec_id: Option<u32>,
+    pub(crate) key_spec_id: Option<u32>,
     specialization: Option<Id>,
     /// Whether invocations leave only by one abort, and with a record.
     has_single_way_out: bool,
