@@ -2,7 +2,8 @@
 
 pub(crate) mod abort_flag;
 pub(crate) mod annotations;
-pub(crate) mod globals;
+mod declarations;
+pub(crate) mod emitter;
 mod ids;
 pub(crate) mod origins;
 pub(crate) mod phi;

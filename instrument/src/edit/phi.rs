@@ -59,8 +59,3 @@ pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
     let operand = word.checked_sub(FIRST)?;
     Some(phi.id(FIRST + (operand | 1)))
 }
-
-/// An `OpPhi` from (value, predecessor) pairs.
-pub(crate) fn phi(code: &mut Code, ty: Id, result: Id, pairs: &[(Id, Id)]) {
-    code.op(op::Phi, (ty, result, pairs));
-}

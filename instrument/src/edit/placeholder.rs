@@ -9,12 +9,12 @@
 //!
 //! A physical storage buffer pointer has no null constant, so no composite that contains one has.
 
-use super::globals::Globals;
+use super::emitter::Emitter;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::options::Options;
 use crate::spv::op::{capability, storage_class};
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
@@ -43,31 +43,19 @@ pub(crate) struct Placeholders {
 
 impl Placeholders {
     /// A value of a type. Instructions are added to `code` where no constant exists.
-    pub(crate) fn placeholder_value(
-        &mut self,
-        index: &Index<'_>,
-        globals: &mut Globals,
-        code: &mut Code,
-        ty: Id,
-    ) -> Id {
-        self.stable_placeholder(index, globals, code, ty).unwrap_or_else(|| {
-            let undefined = globals.fresh();
-            code.op(op::Undef, (ty, undefined));
+    pub(crate) fn placeholder_value(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Id {
+        self.stable_placeholder(index, out, ty).unwrap_or_else(|| {
+            let undefined = out.fresh();
+            out.op(op::Undef, (ty, undefined));
             undefined
         })
     }
 
     /// The same. `None` where only an undefined value exists, which may differ between uses.
-    pub(crate) fn stable_placeholder(
-        &mut self,
-        index: &Index<'_>,
-        globals: &mut Globals,
-        code: &mut Code,
-        ty: Id,
-    ) -> Option<Id> {
+    pub(crate) fn stable_placeholder(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Id> {
         match self.kind(index, ty, MAX_DEPTH) {
-            Kind::Null => Some(globals.null(ty)),
-            Kind::Built(_) => self.build(index, globals, code, ty),
+            Kind::Null => Some(out.null(ty)),
+            Kind::Built(_) => self.build(index, out, ty),
             Kind::Undefined => None,
         }
     }
@@ -133,27 +121,27 @@ impl Placeholders {
     }
 
     /// Constructs a value of a type of kind [`Kind::Built`].
-    fn build(&mut self, index: &Index<'_>, globals: &mut Globals, code: &mut Code, ty: Id) -> Option<Id> {
+    fn build(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Id> {
         let inst = index.def(ty)?;
         let parts = match inst.opcode() {
             op::TypePointer => {
-                let uint = globals.uint();
-                let uvec2 = globals.vector(uint, 2);
-                let (pointer, address) = (globals.fresh(), globals.null(uvec2));
-                code.op(op::Bitcast, (ty, pointer, address));
+                let uint = out.uint();
+                let uvec2 = out.vector(uint, 2);
+                let (pointer, address) = (out.fresh(), out.null(uvec2));
+                out.op(op::Bitcast, (ty, pointer, address));
                 return Some(pointer);
             }
             op::TypeArray => {
-                let element = self.stable_placeholder(index, globals, code, inst.element_type())?;
+                let element = self.stable_placeholder(index, out, inst.element_type())?;
                 vec![element; count(index, &inst)? as usize]
             }
             _ => inst
                 .ids(2)
-                .map(|member| self.stable_placeholder(index, globals, code, member))
+                .map(|member| self.stable_placeholder(index, out, member))
                 .collect::<Option<_>>()?,
         };
-        let whole = globals.fresh();
-        code.op(op::CompositeConstruct, (ty, whole, parts.as_slice()));
+        let whole = out.fresh();
+        out.op(op::CompositeConstruct, (ty, whole, parts.as_slice()));
         Some(whole)
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Edits {
         ids: Ids::new(index.bound),
         renames: PhiRenames::default(),
     };
-    for (number, function) in plan.touched(index) {
+    for (number, function) in plan.functions_with_exits(index) {
         // Blocks changed in this round.
         let mut changed = HashSet::default();
         for header in function.blocks.iter() {

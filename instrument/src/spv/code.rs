@@ -48,12 +48,6 @@ impl Code {
         self.op(op::Branch, target);
     }
 
-    /// Adds a selection: branches to `yes` if `condition`, else to `no`; both meet at `merge`.
-    pub(crate) fn branch_if(&mut self, condition: Id, yes: Id, no: Id, merge: Id) {
-        self.op(op::SelectionMerge, (merge, Literal(0)));
-        self.op(op::BranchConditional, (condition, yes, no));
-    }
-
     /// The next instruction has the origin of `inst`: errors and sites name it.
     pub(crate) fn mark_origin(&mut self, inst: &Inst<'_>) {
         self.origins.push((self.words.len() as u32, inst.offset as u32));

@@ -40,7 +40,7 @@ mod widening;
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
 use crate::error::Result;
 use crate::spv::Id;
@@ -61,8 +61,8 @@ use widening::TypeLimits;
 pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     // What all regions share, collected for the first of them.
-    let mut shared: Option<(Globals, DecorationInsts<'_>, TypeLimits)> = None;
-    for (number, function) in plan.touched(index) {
+    let mut shared: Option<(Emitter, DecorationInsts<'_>, TypeLimits)> = None;
+    for (number, function) in plan.functions_with_exits(index) {
         let regions = keep_outermost(find_regions(index, plan, number, function, outlined));
         if regions.is_empty() {
             continue;
@@ -71,8 +71,8 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
         let uses = collect_outside_uses(index, function, &regions, &reachable);
         let mut renames = PhiRenames::default();
         for (region, uses) in regions.iter().zip(&uses) {
-            let (globals, decorations, limits) = shared
-                .get_or_insert_with(|| (Globals::new(index), DecorationInsts::new(index), TypeLimits::new(index)));
+            let (out, decorations, limits) = shared
+                .get_or_insert_with(|| (Emitter::new(index), DecorationInsts::new(index), TypeLimits::new(index)));
             let context = RegionContext {
                 index,
                 function,
@@ -81,15 +81,15 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
                 reachable: &reachable,
                 limits,
                 decorations,
-                globals,
+                out,
                 inner_ids: HashMap::default(),
             };
             outlined.insert(outline_region(context, &mut renames, &mut edits)?);
         }
         renames.apply(index, function, &mut edits);
     }
-    if let Some((globals, ..)) = shared {
-        globals.finish(index, &mut edits);
+    if let Some((out, ..)) = shared {
+        out.finish(index, &mut edits);
     }
     Ok(edits)
 }

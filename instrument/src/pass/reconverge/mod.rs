@@ -36,7 +36,7 @@ use crate::analysis::index::names::Names;
 use crate::analysis::index::typed::{FunctionIndex, Node};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::Id;
 use detours::Detours;
@@ -62,7 +62,7 @@ pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Optio
     let mut unprotected: Vec<(Id, Obstacle)> = Vec::new();
     let flag = exits.flag;
     let waits = Waits::new(index, &exits.headers);
-    let mut globals: Option<Globals> = None;
+    let mut out: Option<Emitter> = None;
     let mut placeholders = Placeholders::default();
     for (number, exits) in by_function(index, &exits.blocks) {
         let Some(function) = index.functions.get(number) else {
@@ -79,14 +79,14 @@ pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Optio
         });
         let detours = Detours::new(&flow, &waits.nodes_and_returns(number, &flow, &is_exit), &exits);
         if !detours.exits.is_empty() {
-            let globals = globals.get_or_insert_with(|| Globals::new(index));
-            if let Err(obstacle) = rewrite(&flow, &detours, flag, globals, &mut placeholders, &mut edits) {
+            let out = out.get_or_insert_with(|| Emitter::new(index));
+            if let Err(obstacle) = rewrite(&flow, &detours, flag, out, &mut placeholders, &mut edits) {
                 unprotected.push((function.id, obstacle));
             }
         }
     }
-    if let Some(globals) = globals.filter(|_| !edits.is_empty()) {
-        globals.finish(index, &mut edits);
+    if let Some(out) = out.filter(|_| !edits.is_empty()) {
+        out.finish(index, &mut edits);
     }
     (edits, warning(index, &unprotected))
 }
