@@ -4,7 +4,8 @@ use crate::analysis::index::Index;
 use crate::analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
 use crate::error::{ErrorKind, Result};
 use crate::options::Options;
-use crate::pipeline::{self, Hooks};
+use crate::outcome::Hooks;
+use crate::pipeline;
 use vkabort_record::message::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 

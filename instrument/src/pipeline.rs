@@ -1,24 +1,20 @@
-//! The table of the passes in their order, what flows between them, and the result of a rewrite.
+//! The table of the passes in their order, and the pipeline that runs it.
 
-use crate::analysis::callgraph::CallGraph;
-use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::waiting_loops::WaitingLoops;
+mod state;
+#[cfg(test)]
+mod tests;
+
 use crate::edit::Edits;
-use crate::edit::origins::Origins;
-use crate::error::{Error, ErrorKind, Result};
-use crate::lowered::{Feature, LoweredFeatures, scan};
+use crate::error::Result;
+use crate::lowered::{Feature, scan};
 use crate::options::Options;
-use crate::pass::constant_data::SpecIds;
+use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
-use crate::pass::site_numbering::Sites;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
-use crate::spv::Id;
-use crate::spv::op::addressing_model;
 use crate::spv::words::header;
-use rustc_hash::FxHashSet as HashSet;
+use state::{Module, Pass, State};
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -40,248 +36,6 @@ const PASSES: [Pass; 10] = [
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
     Pass::once("constant_data", |s| s.uses_constant_data, lower_data),
 ];
-
-/// Limit on edits by repeated passes: two for every level of loops nested in continue constructs.
-const MAX_ROUNDS: u32 = 256;
-
-/// The result of a rewrite.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The module declares none of the capabilities that [`Options::lowers`] selects. Use it unchanged.
-    Unchanged,
-    /// The module was rewritten.
-    Instrumented(Instrumented),
-}
-
-/// A rewritten module.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Instrumented {
-    /// The new module.
-    pub words: Vec<u32>,
-    /// Hash of the original module, as in records.
-    pub module_hash: ModuleHash,
-    /// Its abort sites.
-    pub sites: SiteTable,
-    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
-    /// them needs another rewrite with all its constants in `Options::specialization`.
-    pub data_spec_ids: Vec<u32>,
-    /// `SpecId`s of the constants that lengths of constant data depend on. A pipeline that specialises one of them needs
-    /// another rewrite too.
-    pub length_spec_ids: Vec<u32>,
-    /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
-    /// other constants to specialise.
-    pub key_spec_id: Option<u32>,
-}
-
-/// Called after each pass with its name and the words of the module.
-pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
-/// Stores words where the device can read them, and returns their device address.
-pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
-
-/// Functions that a rewrite calls, if they are set.
-#[derive(Default)]
-pub struct Hooks<'a> {
-    /// Called after each pass that edits the module.
-    pub after_pass: Option<&'a mut AfterPass<'a>>,
-    /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
-    /// constant, which many drivers take minutes to compile.
-    pub place: Option<&'a mut Place<'a>>,
-}
-
-/// A row of the table of passes.
-#[derive(Clone, Copy)]
-struct Pass {
-    /// Its name in errors and dumps.
-    name: &'static str,
-    /// Whether it runs on a module in this state. A module for which none does at the start is unchanged.
-    applies: fn(&State<'_, '_>) -> bool,
-    run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
-    /// Whether it runs until it gives no edits. Adjacent repeated passes repeat together: each edit leads back to the first.
-    is_repeated: bool,
-}
-
-impl Pass {
-    const fn once(
-        name: &'static str,
-        applies: fn(&State<'_, '_>) -> bool,
-        run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
-    ) -> Self {
-        Self {
-            name,
-            applies,
-            run,
-            is_repeated: false,
-        }
-    }
-
-    const fn repeated(
-        name: &'static str,
-        applies: fn(&State<'_, '_>) -> bool,
-        run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
-    ) -> Self {
-        Self {
-            name,
-            applies,
-            run,
-            is_repeated: true,
-        }
-    }
-}
-
-/// A module between two edits, with what its passes share.
-struct Module<'w> {
-    index: Index<'w>,
-    plan: OnceCell<ExitPlan>,
-}
-
-impl<'w> Module<'w> {
-    fn new(words: &'w [u32]) -> Result<Self> {
-        let index = Index::new(words)?;
-        check(&index)?;
-        Ok(Self {
-            index,
-            plan: OnceCell::new(),
-        })
-    }
-
-    /// The sites of a module that is not edited.
-    fn sites(&self, options: &Options, hash: ModuleHash) -> Result<Sites> {
-        let graph = CallGraph::new(&self.index);
-        site_numbering::build_sites(&self.index, &graph, options, hash, &Origins::default())
-    }
-
-    fn plan(&self, state: &State<'_, '_>) -> &ExitPlan {
-        self.plan
-            .get_or_init(|| ExitPlan::new(&self.index, state.options, &state.waiting_loops))
-    }
-}
-
-/// What flows from pass to pass besides the words.
-struct State<'a, 'h> {
-    options: &'a Options,
-    hooks: Hooks<'h>,
-    /// Features that the module declares.
-    declared: LoweredFeatures,
-    /// Features that the options select. Messages contain constant data, so it is lowered with aborts.
-    selected: LoweredFeatures,
-    /// Leads from the module to the one whose sites were numbered, before that to the application's.
-    origins: Origins,
-    /// Leads from the module whose sites were numbered to the application's.
-    numbered: Origins,
-    sites: Sites,
-    spec_ids: SpecIds,
-    /// The loops before passes moved parts of them.
-    waiting_loops: WaitingLoops,
-    /// Functions that "outline" has made.
-    outlined: HashSet<Id>,
-    /// Edits of repeated passes so far.
-    rounds: u32,
-    /// Set by "abort" if any loop polls.
-    exits: Option<EarlyExits>,
-    uses_constant_data: bool,
-    key_spec_id: Option<u32>,
-}
-
-impl<'a, 'h> State<'a, 'h> {
-    fn new(original: &[u32], options: &'a Options, hooks: Hooks<'h>) -> Self {
-        let mut selected = options.lowers;
-        if selected.contains(Feature::Abort) {
-            selected = selected.with(Feature::ConstantData);
-        }
-        Self {
-            options,
-            hooks,
-            declared: scan(original),
-            selected,
-            origins: Origins::default(),
-            numbered: Origins::default(),
-            sites: Sites::default(),
-            spec_ids: SpecIds::default(),
-            waiting_loops: WaitingLoops::default(),
-            outlined: HashSet::default(),
-            rounds: 0,
-            exits: None,
-            uses_constant_data: false,
-            key_spec_id: None,
-        }
-    }
-
-    fn lowers(&self, feature: Feature) -> bool {
-        self.declared.and(self.selected).contains(feature)
-    }
-
-    fn lowers_aborts(&self) -> bool {
-        self.lowers(Feature::Abort)
-    }
-
-    fn lowers_no_aborts(&self) -> bool {
-        !self.lowers_aborts() && !self.declared.and(self.selected).is_empty()
-    }
-
-    fn keeps_aborts(&self) -> bool {
-        self.declared.contains(Feature::Abort) && self.lowers_no_aborts()
-    }
-
-    /// Keeps what the first plan says of the loops, once a pass edits them.
-    fn keep_waiting_loops(&mut self, edits: &Edits, module: &Module<'_>) {
-        if !edits.is_empty() && self.waiting_loops.is_empty() {
-            self.waiting_loops = module.plan(self).waiting_loops(&module.index);
-        }
-    }
-
-    /// The error with the application's word in place of the module's.
-    fn locate(&self, error: Error) -> Error {
-        let origin = |offset| self.numbered.of(self.origins.of(offset)?);
-        Error {
-            offset: error.offset.and_then(origin),
-            is_specializable: !self.spec_ids.is_empty(),
-            ..error
-        }
-    }
-
-    /// Runs the passes from row `row` on until one edits the module, and moves `row` behind it. They share one index, which is
-    /// about as large as the module and is gone before the edits are made.
-    fn next_edits<'p>(
-        &mut self,
-        passes: &'p [Pass],
-        row: &mut usize,
-        words: &[u32],
-    ) -> Result<Option<(&'p Pass, Edits)>> {
-        let mut module = None;
-        while let Some(pass) = passes.get(*row) {
-            *row += 1;
-            if !(pass.applies)(self) {
-                continue;
-            }
-            let module = match &mut module {
-                Some(module) => module,
-                none => none.insert(Module::new(words)?),
-            };
-            let edits = (pass.run)(self, module)?;
-            if !edits.is_empty() {
-                return Ok(Some((pass, edits)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Leads back to the first of adjacent repeated passes behind the last of which `row` is.
-    fn repeat(&mut self, passes: &[Pass], row: &mut usize) -> Result<()> {
-        while row
-            .checked_sub(1)
-            .and_then(|before| passes.get(before))
-            .is_some_and(|pass| pass.is_repeated)
-        {
-            *row -= 1;
-        }
-        self.rounds += 1;
-        if self.rounds <= MAX_ROUNDS {
-            return Ok(());
-        }
-        let message = "loops are nested too deeply in continue constructs";
-        Err(Error::new(ErrorKind::Limit, "outline", None, message))
-    }
-}
 
 /// Runs the passes on one module.
 pub(crate) fn rewrite(original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
@@ -345,7 +99,7 @@ fn specialize_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edi
 fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
     state.sites = site_numbering::build_sites(&module.index, graph, state.options, hash, &state.origins)?;
-    state.numbered = std::mem::take(&mut state.origins);
+    state.numbered = mem::take(&mut state.origins);
     Ok(Edits::default())
 }
 
@@ -426,40 +180,4 @@ pub(crate) fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
         hasher.update(data);
     }
     ModuleHash(hasher.digest())
-}
-
-/// Checks what the passes rely on and the index does not check.
-fn check(index: &Index<'_>) -> Result<()> {
-    let model = index.inst(index.sections.memory_model);
-    if !matches!(
-        model.addressing_model(),
-        addressing_model::Logical | addressing_model::PhysicalStorageBuffer64
-    ) {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            "scan",
-            model.offset as u32,
-            format!(
-                "addressing model {}: Vulkan allows only Logical and PhysicalStorageBuffer64",
-                model.addressing_model()
-            ),
-        ));
-    }
-    // Detects a module that is cut short between two instructions: the missing function is called or is an entry point.
-    let entry_points = index
-        .entry_points
-        .iter()
-        .map(|entry| (entry.inst.offset, entry.function));
-    let calls = index.calls.values().iter().map(|call| (call.offset, call.callee));
-    for (offset, function) in entry_points.chain(calls) {
-        if index.function_of(function).is_none() {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                "scan",
-                offset as u32,
-                format!("{function} is not a function"),
-            ));
-        }
-    }
-    Ok(())
 }

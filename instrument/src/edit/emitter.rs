@@ -140,7 +140,13 @@ impl Emitter {
         position.write(&mut self.code, || self.ids.fresh());
     }
 
-    /// The code written since the last call.
+    /// Passes the code to `insert` and begins anew, in the same memory.
+    pub(crate) fn place(&mut self, insert: impl FnOnce(&Code)) {
+        insert(&self.code);
+        self.code.clear();
+    }
+
+    /// Returns the code and begins anew.
     pub(crate) fn take_code(&mut self) -> Code {
         mem::take(&mut self.code)
     }

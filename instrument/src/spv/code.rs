@@ -1,7 +1,7 @@
 //! Words of instructions to insert.
 
 use super::words::{Insts, MAX_INST_WORDS};
-use super::{Id, Inst, Literal, Operands, op, operands};
+use super::{Id, Inst, Operands, op, operands};
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,11 @@ impl Code {
             words: Vec::with_capacity(words),
             origins: Vec::new(),
         }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.origins.clear();
     }
 
     /// Adds an instruction.

@@ -191,7 +191,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
                 flag_state = FlagState::Unset;
             }
             unwinder.write_recorded_exit(flag_state, block.label, ExitKind::Abort);
-            unwinder.edits.replace_inst(&abort, &unwinder.out.take_code());
+            unwinder.out.place(|code| unwinder.edits.replace_inst(&abort, code));
         }
         unwinder.run(first_exit);
         declare_variables(index, function, &variables, &mut self.edits);

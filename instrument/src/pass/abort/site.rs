@@ -53,7 +53,7 @@ pub(super) fn write_site(
     let lowered = match defer(unwinder, options, site, block)? {
         Some(deferred) => deferred,
         None => {
-            unwinder.out.take_code();
+            unwinder.out.code.clear();
             write_in_place(unwinder, options, site, block)?
         }
     };

@@ -153,7 +153,7 @@ impl Unwinder<'_, '_> {
         self.out
             .op(op::Select, (bool, condition, aborted, to_header, branch.condition()));
         self.out.op(op::BranchConditional, (condition, Words(branch.from(2))));
-        self.edits.replace_inst(&branch, &self.out.take_code());
+        self.out.place(|code| self.edits.replace_inst(&branch, code));
     }
 
     /// Inserts the test of a loop between its header and its body: `%header: phis, LoopMerge, Branch %body` gets two blocks
@@ -194,7 +194,7 @@ impl Unwinder<'_, '_> {
         }
         self.out.label(go);
         self.out.branch(body);
-        self.edits.replace_inst(&branch, &self.out.take_code());
+        self.out.place(|code| self.edits.replace_inst(&branch, code));
         renames.edge(body, header.label, go);
     }
 
