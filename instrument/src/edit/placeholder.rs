@@ -44,11 +44,8 @@ pub(crate) struct Placeholders {
 impl Placeholders {
     /// A value of a type. Instructions are added to `code` where no constant exists.
     pub(crate) fn placeholder_value(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Id {
-        self.stable_placeholder(index, out, ty).unwrap_or_else(|| {
-            let undefined = out.fresh();
-            out.op(op::Undef, (ty, undefined));
-            undefined
-        })
+        self.stable_placeholder(index, out, ty)
+            .unwrap_or_else(|| out.emit(op::Undef, ty, ()))
     }
 
     /// The same. `None` where only an undefined value exists, which may differ between uses.
@@ -89,7 +86,7 @@ impl Placeholders {
         kind
     }
 
-    /// `parts` are the words of the ids of its parts, `times` is how often they repeat, `None` if that is not constant.
+    /// `parts` are the word indices of the types of its parts, which repeat `times` times; `None` if the number is not constant.
     fn of_composite(
         &mut self,
         index: &Index<'_>,
@@ -100,7 +97,7 @@ impl Placeholders {
     ) -> Kind {
         let mut all = Kind::Null;
         for part in parts.clone().map(|word| composite.id(word)) {
-            // A type is defined before it is used. In an invalid module types may contain each other.
+            // Types that contain each other, in an invalid module, would recurse without end.
             let is_before = index.def(part).is_some_and(|def| def.offset < composite.offset);
             let of_part = match is_before {
                 true => self.kind(index, part, depth),
@@ -113,8 +110,9 @@ impl Placeholders {
             };
         }
         let Kind::Built(one) = all else { return all };
-        let nulls = u32::try_from(parts.len()).unwrap_or(u32::MAX);
-        match times.map(|times| one.max(nulls).saturating_mul(times)) {
+        // A null part is an operand too, so a structure takes at least one step for each of its parts.
+        let operands = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+        match times.map(|times| one.max(operands).saturating_mul(times)) {
             Some(parts @ ..=MAX_PARTS) => Kind::Built(parts),
             _ => Kind::Undefined,
         }
@@ -140,9 +138,7 @@ impl Placeholders {
                 .map(|member| self.stable_placeholder(index, out, member))
                 .collect::<Option<_>>()?,
         };
-        let whole = out.fresh();
-        out.op(op::CompositeConstruct, (ty, whole, parts.as_slice()));
-        Some(whole)
+        Some(out.emit(op::CompositeConstruct, ty, parts.as_slice()))
     }
 }
 

@@ -87,7 +87,7 @@ impl<'a> Index<'a> {
         position
     }
 
-    /// Advances a position in force at `from` to `offset`, in the same block.
+    /// Updates a position in force at word offset `from` with the debug instructions up to `offset`, in the same block.
     pub(crate) fn advance(&self, position: &mut Position<'a>, from: usize, offset: usize) {
         for inst in self.insts(from, offset) {
             match inst.opcode() {

@@ -140,11 +140,7 @@ fn write_entry(
             let uvec3 = out.vector(uint, 3);
             let (groups, count) = (runtime.task_groups(out), out.fresh());
             out.op(op::Load, (uvec3, count, groups));
-            let counts = [0, 1, 2].map(|i| {
-                let part = out.fresh();
-                out.op(op::CompositeExtract, (uint, part, count, Literal(i)));
-                part
-            });
+            let counts = [0, 1, 2].map(|i| out.emit(op::CompositeExtract, uint, (count, Literal(i))));
             let payload = task_payload(index, function);
             out.op(op::EmitMeshTasksEXT, (counts, payload));
         }
@@ -196,8 +192,7 @@ fn store_task_groups(
         if end.opcode() != op::EmitMeshTasksEXT {
             continue;
         }
-        let count = out.fresh();
-        out.op(op::CompositeConstruct, (uvec3, count, [1, 2, 3].map(|i| end.id(i))));
+        let count = out.emit(op::CompositeConstruct, uvec3, [1, 2, 3].map(|i| end.id(i)));
         out.op(op::Store, (groups, count));
         out.op(op::Return, ());
         edits.replace_inst(&end, &out.take_code());

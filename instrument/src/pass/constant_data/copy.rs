@@ -106,8 +106,7 @@ pub(super) fn copy(
     out.op(op::Function, (void, function, Literal(0), ty));
     let mut parameters: HashMap<Id, Id> = HashMap::default();
     for (argument, ty) in arguments.iter().zip(&types) {
-        let parameter = out.fresh();
-        out.op(op::FunctionParameter, (*ty, parameter));
+        let parameter = out.emit(op::FunctionParameter, *ty, ());
         if index.storage_class(*ty) == Some(storage_class::PhysicalStorageBuffer) {
             out.decorate(parameter, decoration::Aliased, &[]);
         }

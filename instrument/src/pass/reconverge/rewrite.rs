@@ -12,6 +12,7 @@ use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
 use std::collections::BTreeMap;
+use std::mem;
 
 /// A test of the flag in a merge block, and the labels of the blocks that it adds.
 pub(super) struct Test {
@@ -100,18 +101,33 @@ pub(super) fn rewrite(
 }
 
 impl<'w> Rewriter<'_, 'w> {
+    /// Changes the words of instructions first and code second: the labels of new blocks must be known to the phis.
     fn run(&mut self) {
-        let index = self.flow.index;
-        for (offset, uses) in &self.repairs.uses {
-            for (word, id) in uses {
-                set(edited(&mut self.words, &index.inst(*offset)), *word, *id);
-            }
-        }
+        self.replace_uses();
         for header in &self.detours.switches {
             self.find_trampolines(*header);
         }
         self.relabel_phis();
-        let mut heads = BTreeMap::new();
+        self.write_tests();
+        for (offset, code) in &self.repairs.copies {
+            self.edits.insert(self.before_merge(*offset), code);
+        }
+        for header in &self.detours.switches {
+            self.write_switch(*header);
+        }
+        self.write_exits();
+        self.write_changed_words();
+    }
+
+    fn replace_uses(&mut self) {
+        for (offset, uses) in &self.repairs.uses {
+            let words = edited(&mut self.words, &self.flow.index.inst(*offset));
+            uses.iter().for_each(|(word, id)| set(words, *word, *id));
+        }
+    }
+
+    /// Writes new phis, and the tests of merge blocks behind them.
+    fn write_tests(&mut self) {
         for (node, phis) in &self.repairs.phis {
             if !self.tests.contains_key(node) {
                 self.write_phis(*node, phis, |_| true);
@@ -120,28 +136,28 @@ impl<'w> Rewriter<'_, 'w> {
             }
         }
         let merges: Vec<Node> = self.tests.keys().copied().collect();
-        for merge in &merges {
-            heads.insert(*merge, self.select_at(*merge));
-        }
-        for (merge, head) in heads {
+        let heads: Vec<Code> = merges.iter().map(|merge| self.select_at(*merge)).collect();
+        for (merge, head) in merges.into_iter().zip(heads) {
             self.write_test(merge, head);
         }
-        for (offset, code) in &self.repairs.copies {
-            self.edits.insert(self.before_merge(*offset), code);
-        }
-        for header in &self.detours.switches {
-            self.write_switch(*header);
-        }
+    }
+
+    /// Replaces the ends of the blocks that leave.
+    fn write_exits(&mut self) {
         for (node, header) in &self.detours.exits {
             if let Some(block) = self.flow.block(*node) {
                 self.leave(block.label, Some(*header));
-                self.edits.replace_inst(&index.terminator(block), &self.out.take_code());
+                let end = self.flow.index.terminator(block);
+                self.out.place(|code| self.edits.replace_inst(&end, code));
             }
         }
-        for (offset, words) in std::mem::take(&mut self.words) {
-            let inst = index.inst(offset);
+    }
+
+    fn write_changed_words(&mut self) {
+        for (offset, words) in mem::take(&mut self.words) {
+            let inst = self.flow.index.inst(offset);
             self.out.op(inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
-            self.edits.replace_inst(&inst, &self.out.take_code());
+            self.out.place(|code| self.edits.replace_inst(&inst, code));
         }
     }
 

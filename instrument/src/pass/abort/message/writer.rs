@@ -27,6 +27,15 @@ pub(super) struct OpenRecord {
 }
 
 /// Writes the message of one abort. Its code begins in an open block and leaves another one open.
+///
+/// | file | adds |
+/// | --- | --- |
+/// | `writer` | words and units: assembled, addressed, stored |
+/// | `parts` | the walk over the message type, deferral |
+/// | `array_loop` | arrays written by a loop |
+/// | `scalar` | scalars: read, converted to words |
+/// | `size` | sizes that the shader computes |
+/// | `variable` | array values in variables |
 pub(crate) struct MessageWriter<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) options: &'a Options,

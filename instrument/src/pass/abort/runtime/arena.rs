@@ -55,9 +55,7 @@ impl Runtime {
             self.addresses.push((address, words));
             words
         });
-        let pointer = out.fresh();
-        out.op(op::Bitcast, (ty, pointer, words));
-        pointer
+        out.emit(op::Bitcast, ty, words)
     }
 
     /// Pointer to the record area as an array of words.
@@ -79,9 +77,7 @@ impl Runtime {
         let types = self.types(out);
         let block = self.pointer_to(out, types.control_pointer, address);
         let member = out.constant(member);
-        let pointer = out.fresh();
-        out.op(op::AccessChain, (types.uint_pointer, pointer, block, member));
-        pointer
+        out.emit(op::AccessChain, types.uint_pointer, (block, member))
     }
 
     /// Sets ABORTED in the control block in use, which other invocations watch, and in the one before the records, which

@@ -107,9 +107,7 @@ pub(crate) fn load_identity(
     }
     let uint = out.uint();
     let uvec4 = out.vector(uint, 4);
-    let whole = out.fresh();
-    out.op(op::CompositeConstruct, (uvec4, whole, words));
-    whole
+    out.emit(op::CompositeConstruct, uvec4, words)
 }
 
 /// Loads the components of a built-in as words; a built-in that the entry point lacks is added to the interface. Empty for a member
@@ -198,8 +196,7 @@ fn load_words(index: &Index<'_>, variable: Id, input: &IdentityInput, out: &mut 
         Some(ty) => ty,
         None => input.scalar(out),
     };
-    let value = out.fresh();
-    out.op(op::Load, (ty, value, variable));
+    let value = out.emit(op::Load, ty, variable);
     let mut words = SmallVec::new();
     for component in 0..input.components {
         let mut word = value;

@@ -29,11 +29,7 @@ impl Runtime {
         out.name(function, name);
         let outer = self.continue_functions(out);
         out.op(op::Function, (result_type, function, Literal(0), ty));
-        let parameters = parameter_types.map(|ty| {
-            let parameter = out.fresh();
-            out.op(op::FunctionParameter, (ty, parameter));
-            parameter
-        });
+        let parameters = parameter_types.map(|ty| out.emit(op::FunctionParameter, ty, ()));
         let block = out.fresh();
         out.label(block);
         OpenFunction {

@@ -63,8 +63,7 @@ impl Runtime {
         }
         let ty = self.types(out).unit_pointer;
         let [zero, number] = [0, number].map(|value| out.constant(value));
-        let pointer = out.fresh();
-        out.op(op::AccessChain, (ty, pointer, record, zero, number));
+        let pointer = out.emit(op::AccessChain, ty, (record, zero, number));
         out.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
     }
 
@@ -72,9 +71,7 @@ impl Runtime {
     pub(crate) fn record_word(&mut self, out: &mut Emitter, record: Id, word: u32) -> Id {
         let ty = self.types(out).uint_pointer;
         let path = [0, word / UNIT_WORDS, word % UNIT_WORDS].map(|index| out.constant(index));
-        let pointer = out.fresh();
-        out.op(op::AccessChain, (ty, pointer, record, path));
-        pointer
+        out.emit(op::AccessChain, ty, (record, path))
     }
 
     /// Stores the first unit of a header, with COMMIT still 0.
@@ -108,8 +105,7 @@ impl Runtime {
             return;
         }
         let unit = self.types(out).unit;
-        let value = out.fresh();
-        out.op(op::CompositeConstruct, (unit, value, words));
+        let value = out.emit(op::CompositeConstruct, unit, words);
         self.store_unit(out, record, number, value);
     }
 }

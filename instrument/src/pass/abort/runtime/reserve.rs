@@ -80,8 +80,7 @@ impl Runtime {
         out.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
         out.op(op::ULessThan, (bool, has_room, now, capacity));
         if let Some(condition) = condition {
-            let both = out.fresh();
-            out.op(op::LogicalAnd, (bool, both, has_room, condition));
+            let both = out.emit(op::LogicalAnd, bool, (has_room, condition));
             has_room = both;
         }
         out.branch_if(has_room, attempt, merge, merge);

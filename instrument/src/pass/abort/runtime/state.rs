@@ -11,6 +11,16 @@ use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
 
 /// What the shared functions depend on, and their ids so far.
+///
+/// | file | adds |
+/// | --- | --- |
+/// | `state` | the flag, the key and the other Private variables |
+/// | `arena` | types of the arena, pointers into it, ABORTED |
+/// | `record` | pointers into a record, stores of its header and units |
+/// | `open_function` | beginning and end of a shared function |
+/// | `reserve` | `vkabort_reserve`, and the reservation itself |
+/// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
+/// | `record_writer` | `vkabort_write_record` |
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
