@@ -18,23 +18,23 @@ use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The passes, first to last. A pass that needs the words of the application's aborts comes before "site_numbering".
+/// The passes, first to last. One that plants aborts comes before the second "site_numbering", which builds their sites.
 const PASSES: [Pass; 10] = [
-    Pass::once("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
-    Pass::once("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
-    Pass::once(
+    Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
+    Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
+    Pass::new(
         "poison",
         |s| s.lowers(Feature::PoisonFreeze),
         |_, m| poison::lower(&m.index),
     ),
-    Pass::once("site_numbering", |s| s.lowers_aborts(), number_sites),
-    Pass::repeated("loop_normalize", |s| s.lowers_aborts(), normalize_loops),
-    Pass::repeated("outline", |s| s.lowers_aborts(), outline_constructs),
-    Pass::once("abort", |s| s.lowers_aborts(), lower_aborts),
-    Pass::once("reconverge", |s| s.exits.is_some(), reconverge_exits),
-    Pass::once("strip", |s| s.lowers_no_aborts(), strip_features),
+    Pass::new("site_numbering", |s| s.lowers_aborts(), number_sites),
+    Pass::new("loop_normalize", |s| s.lowers_aborts(), normalize_loops).repeated(),
+    Pass::new("outline", |s| s.lowers_aborts(), outline_constructs).repeated(),
+    Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
+    Pass::new("reconverge", |s| s.exits.is_some(), reconverge_exits),
+    Pass::new("strip", |s| s.lowers_no_aborts(), strip_features),
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
-    Pass::once("constant_data", |s| s.uses_constant_data, lower_data),
+    Pass::new("constant_data", |s| s.uses_constant_data, lower_data),
 ];
 
 /// Runs the passes on one module.

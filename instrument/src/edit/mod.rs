@@ -12,7 +12,7 @@ pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::words::{BOUND, MAX_BOUND, inst_at};
-use crate::spv::{Code, Inst};
+use crate::spv::{Code, Id, Inst, Operands};
 pub(crate) use ids::Ids;
 use origins::{Origins, OriginsBuilder};
 use std::ops::Range;
@@ -118,13 +118,13 @@ impl Edits {
     /// Inserts code at `at`, among other edits there by rank.
     pub(crate) fn insert_ranked(&mut self, at: usize, rank: Rank, code: &Code) {
         if !code.words.is_empty() {
-            self.push(at, rank, 0, code);
+            self.push(at, rank, 0, |pool| pool.append(code));
         }
     }
 
     /// Removes `count` words at `at`. Removed ranges may nest or repeat; they must not be inserted into.
     pub(crate) fn remove(&mut self, at: usize, count: usize) {
-        self.push(at, Rank::Replacement, count, &Code::default());
+        self.push(at, Rank::Replacement, count, |_| ());
     }
 
     /// Removes an instruction.
@@ -134,7 +134,21 @@ impl Edits {
 
     /// Replaces an instruction.
     pub(crate) fn replace_inst(&mut self, inst: &Inst<'_>, code: &Code) {
-        self.push(inst.offset, Rank::Replacement, inst.words.len(), code);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), |pool| {
+            pool.append(code)
+        });
+    }
+
+    /// Replaces an instruction by another one.
+    pub(crate) fn replace_by(&mut self, inst: &Inst<'_>, opcode: u16, operands: impl Operands) {
+        let write = |pool: &mut Code| pool.op(opcode, operands);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), write);
+    }
+
+    /// Passes the ids of an instruction, the result included, through `map`.
+    pub(crate) fn map_ids(&mut self, inst: &Inst<'_>, selector_words: usize, map: impl Fn(Id) -> Id) {
+        let write = |pool: &mut Code| pool.copy_mapped(inst, selector_words, map);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), write);
     }
 
     /// All inserted words: whole instructions, in no particular order.
@@ -150,9 +164,9 @@ impl Edits {
         ranges
     }
 
-    fn push(&mut self, at: usize, rank: Rank, remove: usize, code: &Code) {
+    fn push(&mut self, at: usize, rank: Rank, remove: usize, write: impl FnOnce(&mut Code)) {
         let start = self.pool.words.len() as u32;
-        self.pool.append(code);
+        write(&mut self.pool);
         self.edits.push(Edit {
             key: Edit::key(at, rank, start),
             remove: remove as u32,

@@ -128,9 +128,8 @@ impl Normalizer<'_, '_> {
         let index = self.index;
         let next = self.ids.fresh();
         if let Some(merge) = index.merge(header) {
-            let mut code = Code::default();
-            code.op(op::LoopMerge, (merge.merge_block(), next, Words(merge.from(3))));
-            self.edits.replace_inst(&merge, &code);
+            self.edits
+                .replace_by(&merge, op::LoopMerge, (merge.merge_block(), next, Words(merge.from(3))));
         }
         let mut last = header;
         for block in index.blocks_of(function) {
@@ -139,11 +138,9 @@ impl Normalizer<'_, '_> {
                 continue;
             }
             let branch = index.terminator(block);
-            let mut code = Code::default();
-            code.copy_mapped(&branch, index.selector_words(&branch), |id| {
+            self.edits.map_ids(&branch, index.selector_words(&branch), |id| {
                 if id == header.label { next } else { id }
             });
-            self.edits.replace_inst(&branch, &code);
             self.renames.edge(header.label, block.label, next);
             last = block;
         }

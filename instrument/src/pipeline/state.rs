@@ -35,7 +35,7 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    pub(super) const fn once(
+    pub(super) const fn new(
         name: &'static str,
         applies: fn(&State<'_, '_>) -> bool,
         run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
@@ -48,16 +48,10 @@ impl Pass {
         }
     }
 
-    pub(super) const fn repeated(
-        name: &'static str,
-        applies: fn(&State<'_, '_>) -> bool,
-        run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
-    ) -> Self {
+    pub(super) const fn repeated(self) -> Self {
         Self {
-            name,
-            applies,
-            run,
             is_repeated: true,
+            ..self
         }
     }
 }

@@ -153,17 +153,13 @@ fn write_entry(
 fn rename_body(index: &Index<'_>, function: &Function, body: Id, out: &mut Emitter, edits: &mut Edits) {
     out.name(body, "vkabort_body");
     let inst = index.inst(function.offset);
-    let mut code = Code::default();
-    code.op(op::Function, (function.result_type, body, Words(inst.from(3))));
-    edits.replace_inst(&inst, &code);
+    edits.replace_by(&inst, op::Function, (function.result_type, body, Words(inst.from(3))));
     let Some(first) = index.blocks_of(function).first() else {
         return;
     };
     for inst in index.body(first).filter(|inst| index.is_debug_info(inst)) {
         if inst.ext_inst() == debug_info::FUNCTION_DEFINITION {
-            let mut code = Code::default();
-            code.copy_mapped(&inst, 1, |id| if id == function.id { body } else { id });
-            edits.replace_inst(&inst, &code);
+            edits.map_ids(&inst, 1, |id| if id == function.id { body } else { id });
         }
     }
 }

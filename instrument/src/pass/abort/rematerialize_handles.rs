@@ -72,9 +72,7 @@ pub(super) fn rematerialize_handles(
             }
         }
         if !stale.is_empty() {
-            let mut code = Code::default();
-            code.copy_mapped(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
-            edits.replace_inst(&inst, &code);
+            edits.map_ids(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
         }
         if defines_handle(index, &inst) {
             let definition = Definition {

@@ -100,9 +100,11 @@ impl<'a, 'w> Tables<'a, 'w> {
                         && let Some((data, number)) = value.element(inst.from(5)) =>
                 {
                     let literal = literal_words(&data.element, data.value(number));
-                    self.out
-                        .op(op::Constant, (inst.result_type(), inst.result(), Words(&literal)));
-                    self.edits.replace_inst(&inst, &self.out.take_code());
+                    self.edits.replace_by(
+                        &inst,
+                        op::Constant,
+                        (inst.result_type(), inst.result(), Words(&literal)),
+                    );
                 }
                 op::Store if self.uses.is_store(&inst, id) => {
                     match self.look_ups(inst.pointer(), value) {
@@ -119,7 +121,9 @@ impl<'a, 'w> Tables<'a, 'w> {
                     self.remove(&inst);
                 }
                 op::Variable => {
-                    self.edits.replace_inst(&inst, &without_initializer(&inst));
+                    let class = Literal(inst.storage_class());
+                    self.edits
+                        .replace_by(&inst, op::Variable, (inst.result_type(), inst.result(), class));
                     if self.look_ups(inst.result(), value).is_none() {
                         self.fill(value, &inst);
                     }
@@ -157,9 +161,11 @@ impl<'a, 'w> Tables<'a, 'w> {
         edits.insert(index.words.len(), &self.functions);
         if index.version >= crate::spv::words::version(1, 4) && !self.variables.is_empty() {
             for entry in &index.entry_points {
-                let mut code = Code::default();
-                code.op(op::EntryPoint, (Words(entry.inst.from(1)), self.variables.as_slice()));
-                edits.replace_inst(&entry.inst, &code);
+                edits.replace_by(
+                    &entry.inst,
+                    op::EntryPoint,
+                    (Words(entry.inst.from(1)), self.variables.as_slice()),
+                );
             }
         }
         self.kept
@@ -188,8 +194,8 @@ impl<'a, 'w> Tables<'a, 'w> {
     }
 
     fn replace(&mut self, inst: &Inst<'_>, opcode: u16, operand: impl Operands) {
-        self.out.op(opcode, (inst.result_type(), inst.result(), operand));
-        self.edits.replace_inst(inst, &self.out.take_code());
+        self.edits
+            .replace_by(inst, opcode, (inst.result_type(), inst.result(), operand));
     }
 
     /// Removes a definition without uses. One that debug information names is replaced.
@@ -280,11 +286,4 @@ impl<'a, 'w> Tables<'a, 'w> {
         insert_at_entries(self.index, self.edits, &code, |_| true);
         Ok(())
     }
-}
-
-fn without_initializer(variable: &Inst<'_>) -> Code {
-    let mut code = Code::default();
-    let head = (variable.result_type(), variable.result());
-    code.op(op::Variable, (head.0, head.1, Literal(variable.storage_class())));
-    code
 }

@@ -156,8 +156,8 @@ impl<'w> Rewriter<'_, 'w> {
     fn write_changed_words(&mut self) {
         for (offset, words) in mem::take(&mut self.words) {
             let inst = self.flow.index.inst(offset);
-            self.out.op(inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
-            self.out.place(|code| self.edits.replace_inst(&inst, code));
+            self.edits
+                .replace_by(&inst, inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
         }
     }
 
