@@ -22,11 +22,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 const PASSES: [Pass; 10] = [
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
-    Pass::new(
-        "poison",
-        |s| s.lowers(Feature::PoisonFreeze),
-        |_, m| poison::lower(&m.index),
-    ),
+    Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), lower_poison),
     Pass::new("site_numbering", |s| s.lowers_aborts(), number_sites),
     Pass::new("loop_normalize", |s| s.lowers_aborts(), normalize_loops).repeated(),
     Pass::new("outline", |s| s.lowers_aborts(), outline_constructs).repeated(),
@@ -75,6 +71,7 @@ fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_
     }
     Ok(words)
 }
+
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
 fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let hash = state.sites.table.module_hash;
@@ -94,6 +91,10 @@ fn specialize_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edi
         return Ok(Edits::default());
     }
     constant_data::specialize(&module.index, state.options)
+}
+
+fn lower_poison(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    poison::lower(&module.index)
 }
 
 fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {

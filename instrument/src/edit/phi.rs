@@ -53,7 +53,7 @@ impl PhiRenames {
     }
 }
 
-/// The predecessor by which a phi takes word `word`, or which the word is; `None` for the words before.
+/// The predecessor of the (value, predecessor) pair that word `word` of a phi belongs to; `None` for the words before the pairs.
 pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
     const FIRST: usize = 3;
     let operand = word.checked_sub(FIRST)?;

@@ -59,7 +59,7 @@ impl Pass {
 /// A module between two edits, with what its passes share.
 pub(super) struct Module<'w> {
     pub(super) index: Index<'w>,
-    pub(super) plan: OnceCell<ExitPlan>,
+    plan: OnceCell<ExitPlan>,
 }
 
 impl<'w> Module<'w> {
@@ -78,6 +78,7 @@ impl<'w> Module<'w> {
         site_numbering::build_sites(&self.index, &graph, options, hash, &Origins::default())
     }
 
+    /// The plan of how invocations leave functions, made for the first pass that needs it.
     pub(super) fn plan(&self, state: &State<'_, '_>) -> &ExitPlan {
         self.plan
             .get_or_init(|| ExitPlan::new(&self.index, state.options, &state.waiting_loops))
@@ -88,10 +89,11 @@ impl<'w> Module<'w> {
 pub(super) struct State<'a, 'h> {
     pub(super) options: &'a Options,
     pub(super) hooks: Hooks<'h>,
-    /// Features that the module declares.
-    pub(super) declared: LoweredFeatures,
     /// Features that the options select. Messages contain constant data, so it is lowered with aborts.
     pub(super) selected: LoweredFeatures,
+    /// Those of them that the module declares.
+    lowered: LoweredFeatures,
+    declares_aborts: bool,
     /// Leads from the module to the one whose sites were numbered, before that to the application's.
     pub(super) origins: Origins,
     /// Leads from the module whose sites were numbered to the application's.
@@ -116,11 +118,13 @@ impl<'a, 'h> State<'a, 'h> {
         if selected.contains(Feature::Abort) {
             selected = selected.with(Feature::ConstantData);
         }
+        let declared = scan(original);
         Self {
             options,
             hooks,
-            declared: scan(original),
             selected,
+            lowered: declared.and(selected),
+            declares_aborts: declared.contains(Feature::Abort),
             origins: Origins::default(),
             numbered: Origins::default(),
             sites: Sites::default(),
@@ -135,7 +139,7 @@ impl<'a, 'h> State<'a, 'h> {
     }
 
     pub(super) fn lowers(&self, feature: Feature) -> bool {
-        self.declared.and(self.selected).contains(feature)
+        self.lowered.contains(feature)
     }
 
     pub(super) fn lowers_aborts(&self) -> bool {
@@ -143,21 +147,21 @@ impl<'a, 'h> State<'a, 'h> {
     }
 
     pub(super) fn lowers_no_aborts(&self) -> bool {
-        !self.lowers_aborts() && !self.declared.and(self.selected).is_empty()
+        !self.lowers_aborts() && !self.lowered.is_empty()
     }
 
     pub(super) fn keeps_aborts(&self) -> bool {
-        self.declared.contains(Feature::Abort) && self.lowers_no_aborts()
+        self.declares_aborts && self.lowers_no_aborts()
     }
 
-    /// Keeps what the first plan says of the loops, once a pass edits them.
+    /// Keeps the first plan's waiting loops once a pass edits them.
     pub(super) fn keep_waiting_loops(&mut self, edits: &Edits, module: &Module<'_>) {
         if !edits.is_empty() && self.waiting_loops.is_empty() {
             self.waiting_loops = module.plan(self).waiting_loops(&module.index);
         }
     }
 
-    /// The error with the application's word in place of the module's.
+    /// The error at the application's word in place of the module's.
     pub(super) fn locate(&self, error: Error) -> Error {
         let origin = |offset| self.numbered.of(self.origins.of(offset)?);
         Error {
@@ -193,7 +197,11 @@ impl<'a, 'h> State<'a, 'h> {
         Ok(None)
     }
 
-    /// Leads back to the first of adjacent repeated passes behind the last of which `row` is.
+    /// Moves `row` back to the first of the adjacent repeated passes that end before it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Limit`] after [`MAX_ROUNDS`] edits.
     pub(super) fn repeat(&mut self, passes: &[Pass], row: &mut usize) -> Result<()> {
         while row
             .checked_sub(1)

@@ -110,8 +110,8 @@ pub(crate) fn load_identity(
     out.emit(op::CompositeConstruct, uvec4, words)
 }
 
-/// Loads the components of a built-in as words; a built-in that the entry point lacks is added to the interface. Empty for a member
-/// of an input block.
+/// Loads the components of a built-in as words; none of a member of an input block. A built-in that the entry point lacks is
+/// added to the interface.
 fn load_input(
     index: &Index<'_>,
     interface: &mut EntryInterface<'_>,
