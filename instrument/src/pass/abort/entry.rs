@@ -22,8 +22,10 @@ use super::runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords
 use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
+use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::debug_info;
 use crate::spv::op::{capability, execution_model as model};
+use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
 
 /// An entry point whose invocations may leave early.
@@ -200,4 +202,36 @@ fn task_payload(index: &Index<'_>, function: &Function) -> Option<Id> {
     let ends = index.blocks_of(function).iter().map(|block| index.terminator(block));
     let mut ends = ends.filter(|end| end.opcode() == op::EmitMeshTasksEXT);
     ends.find_map(|end| end.ids(4).next())
+}
+
+/// Adds the variables that this pass declared to the interface of an entry point, and names its function.
+///
+/// # Errors
+///
+/// [`ErrorKind::Limit`] if the interface is too long.
+pub(super) fn write_interface(
+    index: &Index<'_>,
+    interface: EntryInterface<'_>,
+    runtime: &Runtime,
+    edits: &mut Edits,
+) -> Result<()> {
+    let EntryInterface { entry, mut added, .. } = interface;
+    if index.version >= version(1, 4) {
+        // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
+        added.extend(runtime.variables());
+    }
+    let count = added.len();
+    if entry.inst.words.len() + count > MAX_INST_WORDS {
+        let message = format!(
+            "the interface of entry point {} has no room for {count} more variables",
+            entry.function
+        );
+        return Err(Error::new(ErrorKind::Limit, "abort", None, message));
+    }
+    if !added.is_empty() || entry.function != entry.inst.entry_function() {
+        let (model, name_and_interface) = (Literal(entry.model), Words(entry.inst.from(3)));
+        let operands = (model, entry.function, name_and_interface, added.as_slice());
+        edits.replace_by(&entry.inst, op::EntryPoint, operands);
+    }
+    Ok(())
 }

@@ -38,20 +38,17 @@ use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::storage_class;
-use crate::spv::words::{MAX_INST_WORDS, version};
-use crate::spv::{Code, Id, Literal, Words, op};
-use entry::{AffectedEntry, write_entries};
+use crate::spv::{Code, Id, Literal, op};
+use entry::{AffectedEntry, write_entries, write_interface};
 use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use site::write_site;
 use smallvec::SmallVec;
 use std::{iter, mem};
 use unwind::{FlagState, Unwinder};
 use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
-
-const PASS: &str = "abort";
 
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
@@ -232,33 +229,11 @@ impl<'a, 'w> Lowering<'a, 'w> {
         entries
     }
 
-    /// Phase 3: declares capabilities, and adds the variables of this pass to the interfaces of entry points.
+    /// Phase 3: declares capabilities and interfaces.
     fn declare(&mut self, entries: Vec<AffectedEntry<'w>>) -> Result<()> {
-        let index = self.index;
-        declare_physical_addressing(index, &mut self.out, &mut self.edits);
-        for entry in entries {
-            let EntryInterface { entry, mut added, .. } = entry.interface;
-            if index.version >= version(1, 4) {
-                // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
-                added.extend(self.runtime.variables());
-            }
-            let (words, count) = (entry.inst.words.len(), added.len());
-            if words + count > MAX_INST_WORDS {
-                let message = format!(
-                    "the interface of entry point {} has no room for {count} more variables",
-                    entry.function
-                );
-                return Err(Error::new(ErrorKind::Limit, PASS, None, message));
-            }
-            if !added.is_empty() || entry.function != entry.inst.entry_function() {
-                let mut code = Code::with_room(words + count);
-                let (model, name_and_interface) = (Literal(entry.model), Words(entry.inst.from(3)));
-                let operands = (model, entry.function, name_and_interface, added.as_slice());
-                code.op(op::EntryPoint, operands);
-                self.edits.replace_inst(&entry.inst, &code);
-            }
-        }
-        Ok(())
+        declare_physical_addressing(self.index, &mut self.out, &mut self.edits);
+        let mut entries = entries.into_iter();
+        entries.try_for_each(|entry| write_interface(self.index, entry.interface, &self.runtime, &mut self.edits))
     }
 
     /// Phase 4: removes what only aborts used. The shared functions use ids of the module only through `out`, or variables,
