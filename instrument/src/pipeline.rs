@@ -12,7 +12,7 @@ use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
 use crate::spv::words::header;
-use state::{Module, Pass, State};
+use state::{Module, Needs, Pass, State};
 use std::borrow::Cow;
 use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
@@ -20,17 +20,17 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last. One that plants aborts comes before the second "site_numbering", which builds their sites.
 const PASSES: [Pass; 10] = [
-    Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
-    Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
-    Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), lower_poison),
-    Pass::new("site_numbering", |s| s.lowers_aborts(), number_sites),
-    Pass::new("loop_normalize", |s| s.lowers_aborts(), normalize_loops).repeated(),
-    Pass::new("outline", |s| s.lowers_aborts(), outline_constructs).repeated(),
-    Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
-    Pass::new("reconverge", |s| s.exits.is_some(), reconverge_exits),
-    Pass::new("strip", |s| s.lowers_no_aborts(), strip_features),
+    Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
+    Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
+    Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
+    Pass::new("site_numbering", |n| n.lowers_aborts(), number_sites),
+    Pass::new("loop_normalize", |n| n.lowers_aborts(), normalize_loops).repeated(),
+    Pass::new("outline", |n| n.lowers_aborts(), outline_constructs).repeated(),
+    Pass::new("abort", |n| n.lowers_aborts(), lower_aborts),
+    Pass::new("reconverge", |n| n.reconvergence, reconverge_exits),
+    Pass::new("strip", |n| n.lowers_no_aborts(), strip_features),
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
-    Pass::new("constant_data", |s| s.uses_constant_data, lower_data),
+    Pass::new("constant_data", |n| n.constant_data, lower_data),
 ];
 
 /// Runs the passes on one module.
@@ -40,10 +40,11 @@ pub(crate) fn rewrite(original: &[u32], options: &Options, hooks: Hooks<'_>) -> 
 
 fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
     header(original)?;
-    let mut state = State::new(original, options, hooks);
-    if !passes.iter().any(|pass| (pass.applies)(&state)) {
+    let needs = Needs::new(original, options);
+    if !passes.iter().any(|pass| (pass.applies)(&needs)) {
         return Ok(Outcome::Unchanged);
     }
+    let mut state = State::new(needs, options, hooks);
     state.sites.table.module_hash = module_hash(original, options);
     let words = run_passes(passes, original, &mut state).map_err(|error| state.locate(error))?;
     Ok(Outcome::Instrumented(Instrumented {
@@ -121,8 +122,9 @@ fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<
 fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let plan = module.plan(state);
     let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
-    state.uses_constant_data = lowered.uses_constant_data;
+    state.needs.constant_data = lowered.uses_constant_data;
     state.key_spec_id = lowered.key_spec_id;
+    state.needs.reconvergence = lowered.flag.is_some();
     state.exits = lowered.flag.map(|flag| EarlyExits {
         flag,
         blocks: lowered.exits,
@@ -142,7 +144,7 @@ fn reconverge_exits(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Ed
 
 fn strip_features(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let mut edits = Edits::default();
-    state.uses_constant_data = strip::strip_features(&module.index, state.selected, &[], &mut edits, (&[], &[]));
+    state.needs.constant_data = strip::strip_features(&module.index, state.needs.selected, &[], &mut edits, (&[], &[]));
     Ok(edits)
 }
 

@@ -27,8 +27,8 @@ const MAX_ROUNDS: u32 = 256;
 pub(super) struct Pass {
     /// Its name in errors and dumps.
     pub(super) name: &'static str,
-    /// Whether it runs on a module in this state. A module for which none does at the start is unchanged.
-    pub(super) applies: fn(&State<'_, '_>) -> bool,
+    /// Whether it runs. A module for which no pass does at the start is unchanged.
+    pub(super) applies: fn(&Needs) -> bool,
     pub(super) run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
     /// Whether it runs until it gives no edits. Adjacent repeated passes repeat together: each edit leads back to the first.
     pub(super) is_repeated: bool,
@@ -37,7 +37,7 @@ pub(super) struct Pass {
 impl Pass {
     pub(super) const fn new(
         name: &'static str,
-        applies: fn(&State<'_, '_>) -> bool,
+        applies: fn(&Needs) -> bool,
         run: fn(&mut State<'_, '_>, &Module<'_>) -> Result<Edits>,
     ) -> Self {
         Self {
@@ -85,56 +85,32 @@ impl<'w> Module<'w> {
     }
 }
 
-/// What flows from pass to pass besides the words.
-pub(super) struct State<'a, 'h> {
-    pub(super) options: &'a Options,
-    pub(super) hooks: Hooks<'h>,
+/// What decides which passes run.
+pub(super) struct Needs {
     /// Features that the options select. Messages contain constant data, so it is lowered with aborts.
     pub(super) selected: LoweredFeatures,
     /// Those of them that the module declares.
     lowered: LoweredFeatures,
     declares_aborts: bool,
-    /// Leads from the module to the one whose sites were numbered, before that to the application's.
-    pub(super) origins: Origins,
-    /// Leads from the module whose sites were numbered to the application's.
-    pub(super) numbered: Origins,
-    pub(super) sites: Sites,
-    pub(super) spec_ids: SpecIds,
-    /// The loops before passes moved parts of them.
-    pub(super) waiting_loops: WaitingLoops,
-    /// Functions that "outline" has made.
-    pub(super) outlined: HashSet<Id>,
-    /// Edits of repeated passes so far.
-    pub(super) rounds: u32,
     /// Set by "abort" if any loop polls.
-    pub(super) exits: Option<EarlyExits>,
-    pub(super) uses_constant_data: bool,
-    pub(super) key_spec_id: Option<u32>,
+    pub(super) reconvergence: bool,
+    /// Set by the pass that strips the module.
+    pub(super) constant_data: bool,
 }
 
-impl<'a, 'h> State<'a, 'h> {
-    pub(super) fn new(original: &[u32], options: &'a Options, hooks: Hooks<'h>) -> Self {
+impl Needs {
+    pub(super) fn new(original: &[u32], options: &Options) -> Self {
         let mut selected = options.lowers;
         if selected.contains(Feature::Abort) {
             selected = selected.with(Feature::ConstantData);
         }
         let declared = scan(original);
         Self {
-            options,
-            hooks,
             selected,
             lowered: declared.and(selected),
             declares_aborts: declared.contains(Feature::Abort),
-            origins: Origins::default(),
-            numbered: Origins::default(),
-            sites: Sites::default(),
-            spec_ids: SpecIds::default(),
-            waiting_loops: WaitingLoops::default(),
-            outlined: HashSet::default(),
-            rounds: 0,
-            exits: None,
-            uses_constant_data: false,
-            key_spec_id: None,
+            reconvergence: false,
+            constant_data: false,
         }
     }
 
@@ -152,6 +128,47 @@ impl<'a, 'h> State<'a, 'h> {
 
     pub(super) fn keeps_aborts(&self) -> bool {
         self.declares_aborts && self.lowers_no_aborts()
+    }
+}
+
+/// What flows from pass to pass besides the words.
+pub(super) struct State<'a, 'h> {
+    pub(super) options: &'a Options,
+    pub(super) hooks: Hooks<'h>,
+    pub(super) needs: Needs,
+    /// Leads from the module to the one whose sites were numbered, before that to the application's.
+    pub(super) origins: Origins,
+    /// Leads from the module whose sites were numbered to the application's.
+    pub(super) numbered: Origins,
+    pub(super) sites: Sites,
+    pub(super) spec_ids: SpecIds,
+    /// The loops before passes moved parts of them.
+    pub(super) waiting_loops: WaitingLoops,
+    /// Functions that "outline" has made.
+    pub(super) outlined: HashSet<Id>,
+    /// Edits of repeated passes so far.
+    pub(super) rounds: u32,
+    /// Set by "abort" if any loop polls.
+    pub(super) exits: Option<EarlyExits>,
+    pub(super) key_spec_id: Option<u32>,
+}
+
+impl<'a, 'h> State<'a, 'h> {
+    pub(super) fn new(needs: Needs, options: &'a Options, hooks: Hooks<'h>) -> Self {
+        Self {
+            options,
+            hooks,
+            needs,
+            origins: Origins::default(),
+            numbered: Origins::default(),
+            sites: Sites::default(),
+            spec_ids: SpecIds::default(),
+            waiting_loops: WaitingLoops::default(),
+            outlined: HashSet::default(),
+            rounds: 0,
+            exits: None,
+            key_spec_id: None,
+        }
     }
 
     /// Keeps the first plan's waiting loops once a pass edits them.
@@ -182,7 +199,7 @@ impl<'a, 'h> State<'a, 'h> {
         let mut module = None;
         while let Some(pass) = passes.get(*row) {
             *row += 1;
-            if !(pass.applies)(self) {
+            if !(pass.applies)(&self.needs) {
                 continue;
             }
             let module = match &mut module {

@@ -13,7 +13,7 @@ use crate::spv::op::{capability, execution_mode, execution_model, storage_class}
 use crate::spv::words::{HEADER_WORDS, Insts};
 use crate::spv::{Code, Id, Inst, Literal, Words, op};
 
-const PLANT: Pass = Pass::new("plant", |s| s.lowers(Feature::Abort), plant_at_stores);
+const PLANT: Pass = Pass::new("plant", |n| n.lowers(Feature::Abort), plant_at_stores);
 
 /// Plants an abort with the message 7 in front of every store.
 fn plant_at_stores(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
