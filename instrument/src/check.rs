@@ -4,7 +4,8 @@ use crate::analysis::index::Index;
 use crate::analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
 use crate::error::{ErrorKind, Result};
 use crate::options::Options;
-use crate::pipeline::{self, Hooks, Pipeline};
+use crate::outcome::Hooks;
+use crate::pipeline;
 use vkabort_record::message::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 
@@ -140,11 +141,7 @@ pub fn check(words: &[u32], options: &Options) -> Result<Option<Checked>> {
             add(Rule::Format, Some(site), note);
         }
     }
-    let pipeline = Pipeline {
-        options,
-        hooks: Hooks::default(),
-    };
-    if let Err(error) = pipeline.run(words)
+    if let Err(error) = pipeline::rewrite(words, options, Hooks::default())
         // Reported above, site by site.
         && !(error.kind == ErrorKind::Limit && sites.sites.iter().any(|site| site.message.size() > options.max_message_bytes))
     {

@@ -52,6 +52,7 @@ mod edit;
 mod error;
 mod lowered;
 mod options;
+mod outcome;
 mod pass;
 mod pipeline;
 mod spv;
@@ -60,8 +61,7 @@ pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
-use pipeline::Pipeline;
-pub use pipeline::{AfterPass, Hooks, Instrumented, Outcome, Place};
+pub use outcome::{AfterPass, Hooks, Instrumented, Outcome, Place};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not
@@ -98,5 +98,5 @@ pub fn instrument(words: &[u32], options: &Options) -> Result<Outcome> {
 ///
 /// As [`instrument`].
 pub fn instrument_with(words: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
-    Pipeline { options, hooks }.run(words)
+    pipeline::rewrite(words, options, hooks)
 }

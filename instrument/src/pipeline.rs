@@ -1,235 +1,156 @@
-//! The order of the passes, and the result of a rewrite.
+//! The table of the passes in their order, and the pipeline that runs it.
 
-use crate::analysis::callgraph::CallGraph;
-use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::spec_constants;
-use crate::analysis::waiting_loops::WaitingLoops;
+mod state;
+#[cfg(test)]
+mod tests;
+
 use crate::edit::Edits;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::lowered::{Feature, scan};
 use crate::options::Options;
-use crate::pass::site_numbering::SiteOperand;
+use crate::outcome::{Hooks, Instrumented, Outcome};
+use crate::pass::reconverge::EarlyExits;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
-use crate::spv::Id;
-use crate::spv::op::addressing_model;
 use crate::spv::words::header;
-use rustc_hash::FxHashSet as HashSet;
+use state::{Module, Needs, Pass, State};
+use std::borrow::Cow;
+use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Limit on rounds of `loop_normalize` and `outline`: one of each for every level of loops nested in continue constructs.
-const MAX_ROUNDS: u32 = 256;
-
-/// The result of a rewrite.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The module declares none of the capabilities that [`Options::lowers`] selects. Use it unchanged.
-    Unchanged,
-    /// The module was rewritten.
-    Instrumented(Instrumented),
-}
-
-/// A rewritten module.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Instrumented {
-    /// The new module.
-    pub words: Vec<u32>,
-    /// Hash of the original module, as in records.
-    pub module_hash: ModuleHash,
-    /// Its abort sites.
-    pub sites: SiteTable,
-    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
-    /// them needs another rewrite with all its constants in `Options::specialization`.
-    pub data_spec_ids: Vec<u32>,
-    /// `SpecId`s of the constants that lengths of constant data depend on. A pipeline that specialises one of them needs
-    /// another rewrite too.
-    pub length_spec_ids: Vec<u32>,
-    /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
-    /// other constants to specialise.
-    pub key_spec_id: Option<u32>,
-}
-
-/// Called after each pass with its name and the words of the module.
-pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
-/// Stores words where the device can read them, and returns their device address.
-pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
-
-/// Functions that a rewrite calls, if they are set.
-#[derive(Default)]
-pub struct Hooks<'a> {
-    /// Between passes a module may contain `OpAbortKHR` with a third operand, the site number.
-    pub after_pass: Option<&'a mut AfterPass<'a>>,
-    /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
-    /// constant, which many drivers take minutes to compile.
-    pub place: Option<&'a mut Place<'a>>,
-}
+/// The passes, first to last. One that plants aborts comes before the second "site_numbering", which builds their sites.
+const PASSES: [Pass; 10] = [
+    Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
+    Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
+    Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
+    Pass::new("site_numbering", |n| n.lowers_aborts(), number_sites),
+    Pass::new("loop_normalize", |n| n.lowers_aborts(), normalize_loops).repeated(),
+    Pass::new("outline", |n| n.lowers_aborts(), outline_constructs).repeated(),
+    Pass::new("abort", |n| n.lowers_aborts(), lower_aborts),
+    Pass::new("reconverge", |n| n.reconvergence, reconverge_exits),
+    Pass::new("strip", |n| n.lowers_no_aborts(), strip_features),
+    // Constant data that only messages used is gone; the rest becomes ordinary constants.
+    Pass::new("constant_data", |n| n.constant_data, lower_data),
+];
 
 /// Runs the passes on one module.
-pub(crate) struct Pipeline<'a, 'h> {
-    pub(crate) options: &'a Options,
-    pub(crate) hooks: Hooks<'h>,
+pub(crate) fn rewrite(original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+    rewrite_with(&PASSES, original, options, hooks)
 }
 
-impl Pipeline<'_, '_> {
-    pub(crate) fn run(self, original: &[u32]) -> Result<Outcome> {
-        let mut spec_ids = constant_data::SpecIds::default();
-        self.run_passes(original, &mut spec_ids).map_err(|error| Error {
-            is_specializable: !spec_ids.is_empty(),
-            ..error
-        })
+fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+    header(original)?;
+    let needs = Needs::new(original, options);
+    if !passes.iter().any(|pass| (pass.applies)(&needs)) {
+        return Ok(Outcome::Unchanged);
     }
+    let mut state = State::new(needs, options, hooks);
+    state.sites.table.module_hash = module_hash(original, options);
+    let words = run_passes(passes, original, &mut state).map_err(|error| state.locate(error))?;
+    Ok(Outcome::Instrumented(Instrumented {
+        words: words.into_owned(),
+        module_hash: state.sites.table.module_hash,
+        sites: state.sites.table,
+        data_spec_ids: state.spec_ids.data,
+        length_spec_ids: state.spec_ids.lengths,
+        key_spec_id: state.key_spec_id,
+    }))
+}
 
-    fn run_passes(mut self, original: &[u32], spec_ids: &mut constant_data::SpecIds) -> Result<Outcome> {
-        header(original)?;
-        let declared = scan(original);
-        let mut lowers = self.options.lowers;
-        if lowers.contains(Feature::Abort) {
-            // Messages contain constant data.
-            lowers = lowers.with(Feature::ConstantData);
+fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_>) -> Result<Cow<'w, [u32]>> {
+    let mut words = Cow::Borrowed(original);
+    let mut row = 0;
+    while let Some((pass, edits)) = state.next_edits(passes, &mut row, &words)? {
+        let (new, origins) = edits.apply(&words, &state.origins, pass.name)?;
+        (words, state.origins) = (Cow::Owned(new), origins);
+        if let Some(after_pass) = &mut state.hooks.after_pass {
+            after_pass(pass.name, &words);
         }
-        let features = declared.and(lowers);
-        if features.is_empty() {
-            return Ok(Outcome::Unchanged);
+        if pass.is_repeated {
+            state.repeat(passes, &mut row)?;
         }
-        let mut sites = SiteTable {
-            module_hash: module_hash(original, self.options),
-            ..SiteTable::default()
-        };
-        let mut index = Index::new(original)?;
-        check(&index)?;
-        let offsets: Vec<usize> = index.aborts().collect();
-        if declared.contains(Feature::Abort) && !features.contains(Feature::Abort) {
-            let graph = CallGraph::new(&index);
-            match site_numbering::build_sites(&index, &graph, self.options, sites.module_hash, &offsets) {
-                Ok(built) => sites = built,
-                // The driver may support more than the layer decodes.
-                Err(error) => sites.warnings.push(format!("messages cannot be decoded: {error}")),
-            }
-        }
-        let specialized;
-        if features.contains(Feature::ConstantData) {
-            *spec_ids = constant_data::spec_ids(&index);
-            if !spec_ids.is_empty() {
-                let edits = constant_data::specialize(&index, self.options)?;
-                specialized = self.apply("constant_data", edits, original)?;
-                index = index_again(&specialized)?;
-            }
-        }
-        let unpoisoned;
-        if features.contains(Feature::PoisonFreeze) {
-            let is_original = std::ptr::eq(index.words, original);
-            let edits = poison::lower(&index).map_err(|e| if is_original { e } else { without_offset(e) })?;
-            unpoisoned = self.apply("poison", edits, index.words)?;
-            index = index_again(&unpoisoned)?;
-        }
-        let (mut words, uses_constant_data);
-        let mut key_spec_id = None;
-        if features.contains(Feature::Abort) {
-            key_spec_id = spec_constants::key_spec_id(&index);
-            (words, uses_constant_data) = self.lower_aborts(index, &offsets, &mut sites)?;
-        } else {
-            let mut edits = Edits::default();
-            uses_constant_data = strip::strip_features(&index, lowers, &[], &mut edits, (&[], &[]));
-            words = self.apply("strip", edits, index.words)?;
-        }
-        if uses_constant_data {
-            // Constant data that only messages used is gone; the rest becomes ordinary constants.
-            let place = |words: &[u32]| self.hooks.place.as_mut().and_then(|place| place(words));
-            let edits = constant_data::lower(&index_again(&words)?, place).map_err(without_offset)?;
-            words = self.apply("constant_data", edits, &words)?;
-        }
-        Ok(Outcome::Instrumented(Instrumented {
-            words,
-            module_hash: sites.module_hash,
-            sites,
-            data_spec_ids: std::mem::take(&mut spec_ids.data),
-            length_spec_ids: std::mem::take(&mut spec_ids.lengths),
-            key_spec_id,
-        }))
     }
+    Ok(words)
+}
 
-    /// Describes the aborts, brings loops into a form that invocations can leave, round by round, and lowers the aborts.
-    /// Most modules have no such loop and are rewritten in one round. True if constant data is still used.
-    fn lower_aborts(&mut self, index: Index<'_>, offsets: &[usize], sites: &mut SiteTable) -> Result<(Vec<u32>, bool)> {
-        let options = self.options;
-        let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
-        *sites = site_numbering::build_sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
-        let mut edits = loop_normalize::normalize(&index, &plan);
-        if edits.is_empty() && !outline::is_needed(&index, &plan) {
-            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
-            let headers = plan.polled_headers(&index);
-            let words = index.words;
-            // An index is about as large as its module: none outlives its use.
-            drop((index, plan));
-            return self.leave(lowered, &headers, words, &mut sites.warnings);
+/// The sites of aborts that the driver executes. It may support more than the layer decodes.
+fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let hash = state.sites.table.module_hash;
+    match module.sites(state.options, hash) {
+        Ok(sites) => state.sites = sites,
+        Err(error) => {
+            let warning = format!("messages cannot be decoded: {error}");
+            state.sites.table.warnings.push(warning);
         }
-        edits.append(&site_numbering::mark(&index));
-        let waiting_loops = plan.waiting_loops(&index);
-        let mut words = self.apply("loop_normalize", edits, index.words)?;
-        drop((index, plan));
-        let mut outlined: HashSet<Id> = HashSet::default();
-        for _ in 0..MAX_ROUNDS {
-            let index = index_again(&words)?;
-            let plan = ExitPlan::new(&index, options, &waiting_loops);
-            let edits = loop_normalize::normalize(&index, &plan);
-            if !edits.is_empty() {
-                drop((index, plan));
-                words = self.apply("loop_normalize", edits, &words)?;
-                continue;
-            }
-            let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
-            if !edits.is_empty() {
-                drop((index, plan));
-                words = self.apply("outline", edits, &words)?;
-                continue;
-            }
-            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
-            let headers = plan.polled_headers(&index);
-            drop((index, plan));
-            return self.leave(lowered, &headers, &words, &mut sites.warnings);
-        }
-        Err(Error::new(
-            ErrorKind::Limit,
-            "outline",
-            None,
-            "loops are nested too deeply in continue constructs",
-        ))
     }
+    Ok(Edits::default())
+}
 
-    /// Applies the lowering, then lets invocations that leave meet the others in front of waiting loops, whose headers have
-    /// the labels `headers`.
-    fn leave(
-        &mut self,
-        lowered: abort::Lowered,
-        headers: &HashSet<Id>,
-        words: &[u32],
-        warnings: &mut Vec<String>,
-    ) -> Result<(Vec<u32>, bool)> {
-        let abort::Lowered {
-            edits,
-            uses_constant_data,
-            exits,
-            flag,
-        } = lowered;
-        let mut words = self.apply("abort", edits, words)?;
-        if let Some(flag) = flag {
-            let (edits, warning) = reconverge::reconverge(&index_again(&words)?, flag, &exits, headers);
-            warnings.extend(warning);
-            if !edits.is_empty() {
-                words = self.apply("reconverge", edits, &words)?;
-            }
-        }
-        Ok((words, uses_constant_data))
+fn specialize_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    state.spec_ids = constant_data::spec_ids(&module.index);
+    if state.spec_ids.is_empty() {
+        return Ok(Edits::default());
     }
+    constant_data::specialize(&module.index, state.options)
+}
 
-    fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {
-        let words = edits.apply(words, pass)?;
-        if let Some(after_pass) = &mut self.hooks.after_pass {
-            after_pass(pass, &words);
-        }
-        Ok(words)
-    }
+fn lower_poison(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    poison::lower(&module.index)
+}
+
+fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
+    state.sites = site_numbering::build_sites(&module.index, graph, state.options, hash, &state.origins)?;
+    state.numbered = mem::take(&mut state.origins);
+    Ok(Edits::default())
+}
+
+fn normalize_loops(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let edits = loop_normalize::normalize(&module.index, plan);
+    state.keep_waiting_loops(&edits, module);
+    Ok(edits)
+}
+
+fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let edits = outline::outline(&module.index, plan, &mut state.outlined)?;
+    state.keep_waiting_loops(&edits, module);
+    Ok(edits)
+}
+
+fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let plan = module.plan(state);
+    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
+    state.needs.constant_data = lowered.uses_constant_data;
+    state.key_spec_id = lowered.key_spec_id;
+    state.needs.reconvergence = lowered.flag.is_some();
+    state.exits = lowered.flag.map(|flag| EarlyExits {
+        flag,
+        blocks: lowered.exits,
+        headers: plan.polled_headers(&module.index),
+    });
+    Ok(lowered.edits)
+}
+
+fn reconverge_exits(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let Some(exits) = state.exits.take() else {
+        return Ok(Edits::default());
+    };
+    let (edits, warning) = reconverge::reconverge(&module.index, &exits);
+    state.sites.table.warnings.extend(warning);
+    Ok(edits)
+}
+
+fn strip_features(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let mut edits = Edits::default();
+    state.needs.constant_data = strip::strip_features(&module.index, state.needs.selected, &[], &mut edits, (&[], &[]));
+    Ok(edits)
+}
+
+fn lower_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let place = |words: &[u32]| state.hooks.place.as_mut().and_then(|place| place(words));
+    constant_data::lower(&module.index, place)
 }
 
 /// The site table of a module that is not rewritten. `None` if it declares no aborts.
@@ -238,22 +159,8 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     if !scan(original).contains(Feature::Abort) {
         return Ok(None);
     }
-    let index = Index::new(original)?;
-    check(&index)?;
-    let hash = module_hash(original, options);
-    let offsets: Vec<usize> = index.aborts().collect();
-    let graph = CallGraph::new(&index);
-    site_numbering::build_sites(&index, &graph, options, hash, &offsets).map(Some)
-}
-
-/// The index of a module that a pass has changed.
-fn index_again(words: &[u32]) -> Result<Index<'_>> {
-    Index::new(words).map_err(without_offset)
-}
-
-/// Removes the offset: it is not one of the original module.
-fn without_offset(error: Error) -> Error {
-    Error { offset: None, ..error }
+    let sites = Module::new(original)?.sites(options, module_hash(original, options))?;
+    Ok(Some(sites.table))
 }
 
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: the same words with other
@@ -276,40 +183,4 @@ pub(crate) fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
         hasher.update(data);
     }
     ModuleHash(hasher.digest())
-}
-
-/// Checks what the passes rely on and the index does not check.
-fn check(index: &Index<'_>) -> Result<()> {
-    let model = index.inst(index.sections.memory_model);
-    if !matches!(
-        model.addressing_model(),
-        addressing_model::Logical | addressing_model::PhysicalStorageBuffer64
-    ) {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            "scan",
-            model.offset as u32,
-            format!(
-                "addressing model {}: Vulkan allows only Logical and PhysicalStorageBuffer64",
-                model.addressing_model()
-            ),
-        ));
-    }
-    // Detects a module that is cut short between two instructions: the missing function is called or is an entry point.
-    let entry_points = index
-        .entry_points
-        .iter()
-        .map(|entry| (entry.inst.offset, entry.function));
-    let calls = index.calls.values().iter().map(|call| (call.offset, call.callee));
-    for (offset, function) in entry_points.chain(calls) {
-        if index.function_of(function).is_none() {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                "scan",
-                offset as u32,
-                format!("{function} is not a function"),
-            ));
-        }
-    }
-    Ok(())
 }

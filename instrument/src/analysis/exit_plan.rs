@@ -122,7 +122,10 @@ impl ExitPlan {
     }
 
     /// Functions that an invocation may leave early, with their indices.
-    pub(crate) fn touched<'i>(&'i self, index: &'i Index<'_>) -> impl Iterator<Item = (FunctionIndex, &'i Function)> {
+    pub(crate) fn functions_with_exits<'i>(
+        &'i self,
+        index: &'i Index<'_>,
+    ) -> impl Iterator<Item = (FunctionIndex, &'i Function)> {
         index.functions.iter().filter(|(function, _)| self.unwinds(*function))
     }
 }

@@ -11,10 +11,10 @@ use crate::spv::{Id, Inst, op};
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] at `offset` if the types do not match.
+/// [`ErrorKind::Invalid`] if the types do not match.
 ///
 /// [`Layouts::message`]: super::message_layout::Layouts::message
-pub(crate) fn check_message(index: &Index<'_>, options: &Options, abort: &Inst<'_>, offset: usize) -> Result<()> {
+pub(crate) fn check_message(index: &Index<'_>, options: &Options, abort: &Inst<'_>) -> Result<()> {
     let (message, ty) = (abort.message(), abort.message_type());
     let of_value = index.type_of(message);
     let Some((part, of_part)) = mismatch(index, options, ty, of_value) else {
@@ -28,7 +28,7 @@ pub(crate) fn check_message(index: &Index<'_>, options: &Options, abort: &Inst<'
     } else {
         format!("the message {message} is not a value")
     };
-    Err(Error::new(ErrorKind::Invalid, "layout", offset as u32, message))
+    Err(Error::new(ErrorKind::Invalid, "layout", abort.offset as u32, message))
 }
 
 /// The first parts of two types that neither are the same nor logically match. `ty` is not recursive.

@@ -10,7 +10,7 @@ use crate::analysis::index::names::Names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::decoration;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::{Length, Member, Type};
 
 const PASS: &str = "layout";
@@ -37,16 +37,17 @@ struct Inherited {
 }
 
 impl Layouts<'_, '_> {
-    /// The layout of a message type. `offset` is the abort's, for errors.
-    pub(crate) fn message(&self, ty: Id, offset: usize) -> Result<Type> {
+    /// The layout of the message of an abort.
+    pub(crate) fn message(&self, abort: &Inst<'_>) -> Result<Type> {
+        let offset = abort.offset as u32;
         let mut parts = 0;
         let layout = self
-            .lay_out(ty, Inherited::default(), MAX_DEPTH, &mut parts)
-            .map_err(|mut error| {
-                error.offset = Some(offset as u32);
-                error
+            .lay_out(abort.message_type(), Inherited::default(), MAX_DEPTH, &mut parts)
+            .map_err(|error| Error {
+                offset: Some(offset),
+                ..error
             })?;
-        let exceeds = |message: String| Err(Error::new(ErrorKind::Limit, PASS, offset as u32, message));
+        let exceeds = |message: String| Err(Error::new(ErrorKind::Limit, PASS, offset, message));
         let limit = self.options.max_message_bytes;
         let size = layout.size_with(&elements, MAX_DEPTH);
         if size > limit {
@@ -128,7 +129,7 @@ impl Layouts<'_, '_> {
                 let length = match length {
                     constant::Length::Fixed(_) => Length::Constant(count),
                     constant::Length::Specialised { spec_id, .. } => Length::Specialised {
-                        spec_id,
+                        spec_id: spec_id.unwrap_or(u32::MAX),
                         default: count,
                     },
                 };

@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod logical_match;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
+pub(crate) mod preconditions;
 pub(crate) mod spec_constants;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

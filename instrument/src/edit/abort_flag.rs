@@ -1,7 +1,7 @@
 //! The variable by which an invocation knows that it has aborted.
 
-use super::globals::Globals;
-use crate::spv::{Code, Id, op};
+use super::emitter::Emitter;
+use crate::spv::{Id, op};
 
 /// A Private variable, initially false or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +14,14 @@ pub(crate) enum AbortFlag {
 
 impl AbortFlag {
     /// Loads whether the invocation has aborted, as a `bool`.
-    pub(crate) fn load(self, code: &mut Code, globals: &mut Globals) -> Id {
-        let (bool, aborted) = (globals.bool(), globals.fresh());
+    pub(crate) fn load(self, out: &mut Emitter) -> Id {
+        let (bool, aborted) = (out.bool(), out.fresh());
         match self {
-            Self::Bool(variable) => code.op(op::Load, (bool, aborted, variable)),
+            Self::Bool(variable) => out.op(op::Load, (bool, aborted, variable)),
             Self::Key(variable) => {
-                let (uint, zero, key) = (globals.uint(), globals.constant(0), globals.fresh());
-                code.op(op::Load, (uint, key, variable));
-                code.op(op::INotEqual, (bool, aborted, key, zero));
+                let (uint, zero, key) = (out.uint(), out.constant(0), out.fresh());
+                out.op(op::Load, (uint, key, variable));
+                out.op(op::INotEqual, (bool, aborted, key, zero));
             }
         }
         aborted

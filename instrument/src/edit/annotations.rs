@@ -3,7 +3,7 @@
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::spv::op_sets::is_decoration;
-use crate::spv::{Code, Id, Inst, Words, op};
+use crate::spv::{Id, Inst, Words, op};
 
 /// Removes the names and decorations of the ids that `is_removed` selects, and all `UTFEncodedKHR` decorations.
 pub(crate) fn remove_annotations(index: &Index<'_>, is_removed: impl Fn(Id) -> bool, edits: &mut Edits) {
@@ -27,9 +27,7 @@ pub(crate) fn remove_annotations(index: &Index<'_>, is_removed: impl Fn(Id) -> b
             .copied()
             .collect();
         if kept.len() + 2 < inst.words.len() {
-            let mut code = Code::default();
-            code.op(inst.opcode(), (inst.target(), Words(&kept)));
-            edits.replace_inst(&inst, &code);
+            edits.replace_by(&inst, inst.opcode(), (inst.target(), Words(&kept)));
         }
     }
 }

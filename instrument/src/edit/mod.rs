@@ -2,16 +2,19 @@
 
 pub(crate) mod abort_flag;
 pub(crate) mod annotations;
-pub(crate) mod globals;
+mod declarations;
+pub(crate) mod emitter;
 mod ids;
+pub(crate) mod origins;
 pub(crate) mod phi;
 pub(crate) mod physical_addressing;
 pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::words::{BOUND, MAX_BOUND};
-use crate::spv::{Code, Inst};
+use crate::spv::words::{BOUND, MAX_BOUND, inst_at};
+use crate::spv::{Code, Id, Inst, Operands};
 pub(crate) use ids::Ids;
+use origins::{Origins, OriginsBuilder};
 use std::ops::Range;
 
 /// Order of edits at the same offset.
@@ -56,16 +59,25 @@ impl Edit {
         self.at() + self.remove as usize
     }
 
-    fn words<'p>(&self, pool: &'p [u32]) -> &'p [u32] {
-        pool.get(self.start() as usize..self.end as usize).unwrap_or(&[])
+    fn words<'p>(&self, pool: &'p Code) -> &'p [u32] {
+        pool.words.get(self.start() as usize..self.end as usize).unwrap_or(&[])
     }
 
-    /// The same edit of a pool that has `words` words more at its front.
-    fn shifted(&self, words: u32) -> Self {
-        Self {
-            key: self.key + u64::from(words),
-            end: self.end + words,
-            ..*self
+    /// Adds the origins of the inserted instructions, which begin at `start` in the new module.
+    fn write_origins(&self, pool: &Code, start: usize, origins: &mut OriginsBuilder<'_>) {
+        let first = self.start() as usize;
+        let replaced = (self.remove != 0).then(|| self.at() as u32);
+        let mut done = first;
+        for (at, origin) in pool.origins(first, self.end as usize) {
+            let at = *at as usize;
+            if at > done {
+                origins.insert(start + done - first, replaced);
+            }
+            origins.insert(start + at - first, Some(*origin));
+            done = at + inst_at(&pool.words, at).map_or(1, |inst| inst.words.len());
+        }
+        if done < self.end as usize {
+            origins.insert(start + done - first, replaced);
         }
     }
 }
@@ -74,7 +86,7 @@ impl Edit {
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     edits: Vec<Edit>,
-    pool: Vec<u32>,
+    pool: Code,
     /// The new id bound, 0 if no ids were added.
     bound: u32,
 }
@@ -84,7 +96,7 @@ impl Edits {
     pub(crate) fn with_room(words: usize) -> Self {
         Self {
             edits: Vec::with_capacity(64),
-            pool: Vec::with_capacity(words),
+            pool: Code::with_room(words),
             bound: 0,
         }
     }
@@ -98,26 +110,21 @@ impl Edits {
         self.bound = self.bound.max(ids.bound());
     }
 
-    /// Inserts words before the instruction at `at`, or before what replaces it.
-    pub(crate) fn insert(&mut self, at: usize, words: &[u32]) {
-        self.insert_ranked(at, Rank::Insertion, words);
+    /// Inserts code before the instruction at `at`, or before what replaces it.
+    pub(crate) fn insert(&mut self, at: usize, code: &Code) {
+        self.insert_ranked(at, Rank::Insertion, code);
     }
 
-    /// Inserts words at `at`, among other edits there by rank.
-    pub(crate) fn insert_ranked(&mut self, at: usize, rank: Rank, words: &[u32]) {
-        if !words.is_empty() {
-            self.push(at, rank, 0, words);
+    /// Inserts code at `at`, among other edits there by rank.
+    pub(crate) fn insert_ranked(&mut self, at: usize, rank: Rank, code: &Code) {
+        if !code.words.is_empty() {
+            self.push(at, rank, 0, |pool| pool.append(code));
         }
     }
 
-    /// Removes `count` words at `at`.
+    /// Removes `count` words at `at`. Removed ranges may nest or repeat; they must not be inserted into.
     pub(crate) fn remove(&mut self, at: usize, count: usize) {
-        self.replace(at, count, &[]);
-    }
-
-    /// Replaces `count` words at `at`. Removed ranges may nest or repeat; they must not be inserted into.
-    pub(crate) fn replace(&mut self, at: usize, count: usize, words: &[u32]) {
-        self.push(at, Rank::Replacement, count, words);
+        self.push(at, Rank::Replacement, count, |_| ());
     }
 
     /// Removes an instruction.
@@ -127,20 +134,26 @@ impl Edits {
 
     /// Replaces an instruction.
     pub(crate) fn replace_inst(&mut self, inst: &Inst<'_>, code: &Code) {
-        self.replace(inst.offset, inst.words.len(), &code.words);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), |pool| {
+            pool.append(code)
+        });
     }
 
-    /// Adds other edits.
-    pub(crate) fn append(&mut self, other: &Self) {
-        let before = self.pool.len() as u32;
-        self.pool.extend_from_slice(&other.pool);
-        self.edits.extend(other.edits.iter().map(|edit| edit.shifted(before)));
-        self.bound = self.bound.max(other.bound);
+    /// Replaces an instruction by another one.
+    pub(crate) fn replace_by(&mut self, inst: &Inst<'_>, opcode: u16, operands: impl Operands) {
+        let write = |pool: &mut Code| pool.op(opcode, operands);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), write);
+    }
+
+    /// Passes the ids of an instruction, the result included, through `map`.
+    pub(crate) fn map_ids(&mut self, inst: &Inst<'_>, selector_words: usize, map: impl Fn(Id) -> Id) {
+        let write = |pool: &mut Code| pool.copy_mapped(inst, selector_words, map);
+        self.push(inst.offset, Rank::Replacement, inst.words.len(), write);
     }
 
     /// All inserted words: whole instructions, in no particular order.
     pub(crate) fn inserted(&self) -> &[u32] {
-        &self.pool
+        &self.pool.words
     }
 
     /// Removed and replaced ranges in words, sorted by start. They may overlap.
@@ -151,39 +164,43 @@ impl Edits {
         ranges
     }
 
-    fn push(&mut self, at: usize, rank: Rank, remove: usize, words: &[u32]) {
-        let start = self.pool.len() as u32;
-        self.pool.extend_from_slice(words);
+    fn push(&mut self, at: usize, rank: Rank, remove: usize, write: impl FnOnce(&mut Code)) {
+        let start = self.pool.words.len() as u32;
+        write(&mut self.pool);
         self.edits.push(Edit {
             key: Edit::key(at, rank, start),
             remove: remove as u32,
-            end: self.pool.len() as u32,
+            end: self.pool.words.len() as u32,
         });
     }
 
-    /// Makes the edits: returns the new module.
+    /// Makes the edits: returns the new module and the origins of its instructions, from those of `words`.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Limit`] if the id bound exceeds [`MAX_BOUND`].
-    pub(crate) fn apply(mut self, words: &[u32], pass: &'static str) -> Result<Vec<u32>> {
+    pub(crate) fn apply(mut self, words: &[u32], origins: &Origins, pass: &'static str) -> Result<(Vec<u32>, Origins)> {
         self.check_bound(pass)?;
+        let mut origins = OriginsBuilder::new(origins, self.edits.len());
         self.edits.sort_unstable_by_key(|edit| edit.key);
         let mut out = Vec::with_capacity(self.edited_length(words.len()));
         let mut done = 0;
         for edit in &self.edits {
             if edit.at() > done {
+                origins.keep(out.len(), done, edit.at());
                 out.extend_from_slice(words.get(done..edit.at()).unwrap_or(&[]));
                 done = edit.at();
             }
+            edit.write_origins(&self.pool, out.len(), &mut origins);
             out.extend_from_slice(edit.words(&self.pool));
             done = done.max(edit.until());
         }
+        origins.keep(out.len(), done, words.len());
         out.extend_from_slice(words.get(done..).unwrap_or(&[]));
         if let Some(word) = out.get_mut(BOUND) {
             *word = self.bound.max(*word);
         }
-        Ok(out)
+        Ok((out, origins.finish()))
     }
 
     fn check_bound(&self, pass: &'static str) -> Result<()> {
@@ -210,86 +227,4 @@ impl Edits {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with_ids(ids: &Ids) -> Edits {
-        let mut edits = Edits::default();
-        edits.take_ids(ids);
-        edits
-    }
-
-    #[test]
-    fn edits_take_effect_by_offset_then_rank_then_order() {
-        let words = [0, 1, 2, 3, 4, 5, 6, 7];
-        let mut edits = with_ids(&Ids::new(9));
-        edits.replace(6, 1, &[62]);
-        edits.insert(6, &[60]);
-        edits.remove(4, 2);
-        edits.insert(8, &[80]);
-        edits.insert(6, &[61]);
-        edits.insert_ranked(6, Rank::Variables, &[59]);
-        let out = edits.apply(&words, "test").expect("few ids");
-        assert_eq!(out, [0, 1, 2, 9, 59, 60, 61, 62, 7, 80]);
-        assert_eq!(out.capacity(), out.len());
-    }
-
-    #[test]
-    fn the_length_of_the_edited_module_is_exact() {
-        let words: Vec<u32> = (0..16).collect();
-        let check = |expected: &[u32], make: fn(&mut Edits)| {
-            let mut edits = Edits::default();
-            make(&mut edits);
-            let out = edits.apply(&words, "test").expect("few ids");
-            assert_eq!(out, expected);
-            assert_eq!(out.capacity(), out.len());
-        };
-        check(
-            &[
-                0, 1, 20, 21, 22, 3, 4, 50, 53, 54, 51, 52, 7, 8, 9, 10, 11, 12, 13, 14, 15, 160,
-            ],
-            |edits| {
-                edits.replace(2, 1, &[20, 21, 22]);
-                edits.insert(5, &[50]);
-                edits.replace(5, 2, &[51, 52]);
-                edits.insert(5, &[53, 54]);
-                edits.insert(16, &[160]);
-            },
-        );
-        check(&[0, 1, 2, 30, 31, 32, 33, 7, 8, 9, 10, 11, 12, 13, 14, 15], |edits| {
-            edits.insert(3, &[30]);
-            edits.replace(3, 4, &[31, 32, 33]);
-            edits.remove(4, 1);
-        });
-        check(&[0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15], |edits| {
-            edits.remove(4, 3)
-        });
-        check(&[0, 1, 2, 3, 4, 5, 60, 61, 10, 11], |edits| {
-            edits.replace(6, 4, &[60, 61]);
-            edits.remove(12, 4);
-            edits.remove(13, 1);
-        });
-        check(&[0, 1, 2, 3, 4, 50, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], |edits| {
-            edits.insert(5, &[50])
-        });
-        check(
-            &[0, 1, 2, 3, 6, 7, 80, 81, 82, 83, 9, 10, 11, 12, 13, 14, 15],
-            |edits| {
-                edits.remove(4, 2);
-                edits.replace(8, 1, &[80, 81, 82, 83]);
-            },
-        );
-        check(&words, |_| ());
-    }
-
-    #[test]
-    fn ids_beyond_the_limit_are_an_error_and_not_an_overflow() {
-        let mut ids = Ids::new(MAX_BOUND);
-        ids.fresh();
-        let error = with_ids(&ids).apply(&[0; 5], "test").expect_err("one too many");
-        assert_eq!(error.kind, ErrorKind::Limit);
-        let mut ids = Ids::new(u32::MAX);
-        ids.fresh();
-        assert_eq!(ids.fresh().word(), u32::MAX);
-    }
-}
+mod tests;

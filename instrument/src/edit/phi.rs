@@ -24,17 +24,18 @@ impl PhiRenames {
         }
     }
 
-    /// The words of `phi` in `block` with renamed predecessors. `None` if none changes.
-    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Vec<u32>> {
-        let mut words = phi.words.to_vec();
+    /// `phi` in `block` with renamed predecessors. `None` if none changes.
+    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Code> {
+        let mut code = Code::default();
+        code.copy(phi);
         let mut changed = false;
-        for label in words.iter_mut().skip(4).step_by(2) {
+        for label in code.words.iter_mut().skip(4).step_by(2) {
             if let Some(to) = self.renames.get(&(block, Id::new(*label))) {
                 *label = to.word();
                 changed = true;
             }
         }
-        changed.then_some(words)
+        changed.then_some(code)
     }
 
     /// Edits the phis of a function.
@@ -44,22 +45,17 @@ impl PhiRenames {
         }
         for block in index.blocks_of(function) {
             for phi in index.body(block).filter(|i| i.opcode() == op::Phi) {
-                if let Some(words) = self.renamed(block.label, &phi) {
-                    edits.replace(phi.offset, words.len(), &words);
+                if let Some(code) = self.renamed(block.label, &phi) {
+                    edits.replace_inst(&phi, &code);
                 }
             }
         }
     }
 }
 
-/// The predecessor by which a phi takes word `word`, or which the word is; `None` for the words before.
+/// The predecessor of the (value, predecessor) pair that word `word` of a phi belongs to; `None` for the words before the pairs.
 pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
     const FIRST: usize = 3;
     let operand = word.checked_sub(FIRST)?;
     Some(phi.id(FIRST + (operand | 1)))
-}
-
-/// An `OpPhi` from (value, predecessor) pairs.
-pub(crate) fn phi(code: &mut Code, ty: Id, result: Id, pairs: &[(Id, Id)]) {
-    code.op(op::Phi, (ty, result, pairs));
 }

@@ -2,30 +2,23 @@
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::version;
-use crate::spv::{Code, Literal, op};
+use crate::spv::{Literal, op};
 
 /// Declares what accesses by device address need (SPV_KHR_physical_storage_buffer).
-pub(crate) fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: &mut Edits) {
+pub(crate) fn declare_physical_addressing(index: &Index<'_>, out: &mut Emitter, edits: &mut Edits) {
     const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
     if !index.has_capability(capability::PhysicalStorageBufferAddresses) {
-        globals.capability(capability::PhysicalStorageBufferAddresses);
+        out.capability(capability::PhysicalStorageBufferAddresses);
     }
     if index.version < version(1, 5) && !index.has_extension(EXTENSION) {
-        globals.extension(EXTENSION);
+        out.extension(EXTENSION);
     }
     let model = index.inst(index.sections.memory_model);
     if model.addressing_model() == addressing_model::Logical {
-        let mut code = Code::default();
-        code.op(
-            op::MemoryModel,
-            (
-                Literal(addressing_model::PhysicalStorageBuffer64),
-                Literal(model.memory_model()),
-            ),
-        );
-        edits.replace_inst(&model, &code);
+        let models = [addressing_model::PhysicalStorageBuffer64, model.memory_model()];
+        edits.replace_by(&model, op::MemoryModel, models.map(Literal));
     }
 }

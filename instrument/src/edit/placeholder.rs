@@ -9,12 +9,12 @@
 //!
 //! A physical storage buffer pointer has no null constant, so no composite that contains one has.
 
-use super::globals::Globals;
+use super::emitter::Emitter;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::options::Options;
 use crate::spv::op::{capability, storage_class};
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
@@ -43,31 +43,16 @@ pub(crate) struct Placeholders {
 
 impl Placeholders {
     /// A value of a type. Instructions are added to `code` where no constant exists.
-    pub(crate) fn placeholder_value(
-        &mut self,
-        index: &Index<'_>,
-        globals: &mut Globals,
-        code: &mut Code,
-        ty: Id,
-    ) -> Id {
-        self.stable_placeholder(index, globals, code, ty).unwrap_or_else(|| {
-            let undefined = globals.fresh();
-            code.op(op::Undef, (ty, undefined));
-            undefined
-        })
+    pub(crate) fn placeholder_value(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Id {
+        self.stable_placeholder(index, out, ty)
+            .unwrap_or_else(|| out.emit(op::Undef, ty, ()))
     }
 
     /// The same. `None` where only an undefined value exists, which may differ between uses.
-    pub(crate) fn stable_placeholder(
-        &mut self,
-        index: &Index<'_>,
-        globals: &mut Globals,
-        code: &mut Code,
-        ty: Id,
-    ) -> Option<Id> {
+    pub(crate) fn stable_placeholder(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Id> {
         match self.kind(index, ty, MAX_DEPTH) {
-            Kind::Null => Some(globals.null(ty)),
-            Kind::Built(_) => self.build(index, globals, code, ty),
+            Kind::Null => Some(out.null(ty)),
+            Kind::Built(_) => self.build(index, out, ty),
             Kind::Undefined => None,
         }
     }
@@ -101,7 +86,7 @@ impl Placeholders {
         kind
     }
 
-    /// `parts` are the words of the ids of its parts, `times` is how often they repeat, `None` if that is not constant.
+    /// `parts` are the word indices of the types of its parts, which repeat `times` times; `None` if the number is not constant.
     fn of_composite(
         &mut self,
         index: &Index<'_>,
@@ -112,7 +97,7 @@ impl Placeholders {
     ) -> Kind {
         let mut all = Kind::Null;
         for part in parts.clone().map(|word| composite.id(word)) {
-            // A type is defined before it is used. In an invalid module types may contain each other.
+            // Types that contain each other, in an invalid module, would recurse without end.
             let is_before = index.def(part).is_some_and(|def| def.offset < composite.offset);
             let of_part = match is_before {
                 true => self.kind(index, part, depth),
@@ -125,36 +110,35 @@ impl Placeholders {
             };
         }
         let Kind::Built(one) = all else { return all };
-        let nulls = u32::try_from(parts.len()).unwrap_or(u32::MAX);
-        match times.map(|times| one.max(nulls).saturating_mul(times)) {
+        // A null part is an operand too, so a structure takes at least one step for each of its parts.
+        let operands = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+        match times.map(|times| one.max(operands).saturating_mul(times)) {
             Some(parts @ ..=MAX_PARTS) => Kind::Built(parts),
             _ => Kind::Undefined,
         }
     }
 
     /// Constructs a value of a type of kind [`Kind::Built`].
-    fn build(&mut self, index: &Index<'_>, globals: &mut Globals, code: &mut Code, ty: Id) -> Option<Id> {
+    fn build(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Id> {
         let inst = index.def(ty)?;
         let parts = match inst.opcode() {
             op::TypePointer => {
-                let uint = globals.uint();
-                let uvec2 = globals.vector(uint, 2);
-                let (pointer, address) = (globals.fresh(), globals.null(uvec2));
-                code.op(op::Bitcast, (ty, pointer, address));
+                let uint = out.uint();
+                let uvec2 = out.vector(uint, 2);
+                let (pointer, address) = (out.fresh(), out.null(uvec2));
+                out.op(op::Bitcast, (ty, pointer, address));
                 return Some(pointer);
             }
             op::TypeArray => {
-                let element = self.stable_placeholder(index, globals, code, inst.element_type())?;
+                let element = self.stable_placeholder(index, out, inst.element_type())?;
                 vec![element; count(index, &inst)? as usize]
             }
             _ => inst
                 .ids(2)
-                .map(|member| self.stable_placeholder(index, globals, code, member))
+                .map(|member| self.stable_placeholder(index, out, member))
                 .collect::<Option<_>>()?,
         };
-        let whole = globals.fresh();
-        code.op(op::CompositeConstruct, (ty, whole, parts.as_slice()));
-        Some(whole)
+        Some(out.emit(op::CompositeConstruct, ty, parts.as_slice()))
     }
 }
 

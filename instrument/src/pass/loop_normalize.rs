@@ -39,7 +39,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Edits {
         ids: Ids::new(index.bound),
         renames: PhiRenames::default(),
     };
-    for (number, function) in plan.touched(index) {
+    for (number, function) in plan.functions_with_exits(index) {
         // Blocks changed in this round.
         let mut changed = HashSet::default();
         for header in function.blocks.iter() {
@@ -103,7 +103,7 @@ impl Normalizer<'_, '_> {
         code.label(body);
         let position = index.position(block, after_phis);
         position.write(&mut code, || self.ids.fresh());
-        self.edits.insert(after_phis, &code.words);
+        self.edits.insert(after_phis, &code);
 
         // The branch that ended the header is now an ordinary selection. It needs a merge block unless one of its targets
         // leaves the loop. Where its paths meet is not analysed, so the merge block is an unreachable one.
@@ -114,11 +114,11 @@ impl Normalizer<'_, '_> {
             let unreachable = self.ids.fresh();
             let mut selection = Code::default();
             selection.op(op::SelectionMerge, (unreachable, Literal(0)));
-            self.edits.insert(branch.offset, &selection.words);
+            self.edits.insert(branch.offset, &selection);
             let mut merge_block = Code::default();
             merge_block.label(unreachable);
             merge_block.op(op::Unreachable, ());
-            self.edits.insert(block.end, &merge_block.words);
+            self.edits.insert(block.end, &merge_block);
         }
         self.renames.moved(&index.successors(block), block.label, body);
     }
@@ -128,9 +128,8 @@ impl Normalizer<'_, '_> {
         let index = self.index;
         let next = self.ids.fresh();
         if let Some(merge) = index.merge(header) {
-            let mut code = Code::default();
-            code.op(op::LoopMerge, (merge.merge_block(), next, Words(merge.from(3))));
-            self.edits.replace_inst(&merge, &code);
+            self.edits
+                .replace_by(&merge, op::LoopMerge, (merge.merge_block(), next, Words(merge.from(3))));
         }
         let mut last = header;
         for block in index.blocks_of(function) {
@@ -139,17 +138,15 @@ impl Normalizer<'_, '_> {
                 continue;
             }
             let branch = index.terminator(block);
-            let mut code = Code::default();
-            code.copy_mapped(&branch, index.selector_words(&branch), |id| {
+            self.edits.map_ids(&branch, index.selector_words(&branch), |id| {
                 if id == header.label { next } else { id }
             });
-            self.edits.replace_inst(&branch, &code);
             self.renames.edge(header.label, block.label, next);
             last = block;
         }
         let mut code = Code::default();
         code.label(next);
         code.branch(header.label);
-        self.edits.insert(last.end, &code.words);
+        self.edits.insert(last.end, &code);
     }
 }

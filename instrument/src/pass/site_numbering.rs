@@ -1,14 +1,8 @@
-//! Numbers the aborts of a module and builds their site table.
-//!
-//! ```text
-//! AbortKHR %type %message     becomes   AbortKHR %type %message site
-//! ```
-//!
-//! The number stays with the abort while passes move code. The extra operand never leaves the rewriter: `abort` lowers the
-//! instruction. A module in which no code moves is not marked.
+//! Builds the site table of a module: a site for each abort, in their order.
 //!
 //! [`build_sites`] describes each abort: function, call chain and source location from debug information and names, the
-//! layout of its message, and the text that the message begins with.
+//! layout of its message, and the text that the message begins with. Later passes move aborts; the origin of an abort, its
+//! word offset in the numbered module, leads back to its site.
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -22,11 +16,11 @@ use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::analysis::spec_constants::spec_constants;
 use crate::analysis::warnings::warnings;
-use crate::edit::Edits;
+use crate::edit::origins::Origins;
 use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::execution_mode;
-use crate::spv::{Code, Id, Inst, Literal, op};
+use crate::spv::{Id, Inst, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 
@@ -36,28 +30,24 @@ const WORKGROUP_SIZE: u32 = 25;
 /// Most frames of the call chain in a site.
 const MAX_FRAMES: usize = 64;
 
-/// How the aborts of a module name their sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SiteOperand {
-    /// By their order in the module.
-    InOrder,
-    /// By an extra operand.
-    Marked,
+/// The sites of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    pub(crate) table: SiteTable,
+    /// Word offsets of the aborts in the numbered module, by site.
+    offsets: Vec<u32>,
 }
 
-/// Gives every abort its site as an operand.
-pub(crate) fn mark(index: &Index<'_>) -> Edits {
-    let mut edits = Edits::default();
-    for (number, offset) in (0..).zip(index.aborts()) {
-        let abort = index.inst(offset);
-        let mut code = Code::default();
-        code.op(op::AbortKHR, (abort.message_type(), abort.message(), Literal(number)));
-        edits.replace_inst(&abort, &code);
+impl Sites {
+    /// The site of an abort. `origins` leads from its module to the numbered one.
+    pub(crate) fn of(&self, abort: &Inst<'_>, origins: &Origins) -> Option<&Site> {
+        let offset = origins.of(abort.offset as u32)?;
+        self.table.sites.get(self.offsets.binary_search(&offset).ok()?)
     }
-    edits
 }
 
-/// The site table of a module. `offsets` are the word offsets of the aborts in the original module.
+/// The sites of a module. `origins` leads from it to the application's words, which the sites name: an inserted abort has the
+/// origin of the instruction that it guards.
 ///
 /// # Errors
 ///
@@ -68,8 +58,8 @@ pub(crate) fn build_sites(
     graph: &CallGraph,
     options: &Options,
     hash: ModuleHash,
-    offsets: &[usize],
-) -> Result<SiteTable> {
+    origins: &Origins,
+) -> Result<Sites> {
     let names = Names::new(index);
     let layouts = Layouts {
         index,
@@ -77,6 +67,7 @@ pub(crate) fn build_sites(
         options,
     };
     let mut texts = Texts::default();
+    let offsets: Vec<u32> = index.aborts().map(|offset| offset as u32).collect();
     let mut sites = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter() {
         // Callers are the same for all aborts of a function.
@@ -86,9 +77,8 @@ pub(crate) fn build_sites(
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
-            let message = layouts.message(abort.message_type(), offset)?;
-            check_message(index, options, &abort, offset)?;
+            let message = layouts.message(&abort)?;
+            check_message(index, options, &abort)?;
             let position = index.position(block, abort.offset);
             let mut frames = collect_frames(index, &names, function.id, &position, &mut texts);
             let mut innermost = frames.remove(0);
@@ -101,7 +91,7 @@ pub(crate) fn build_sites(
             frames.reverse();
             sites.push(Site {
                 id: SiteId(sites.len() as u32),
-                word_offset: offset as u32,
+                word_offset: origins.of(abort.offset as u32).unwrap_or_default(),
                 function: innermost.function,
                 entry_points: graph
                     .reach
@@ -125,13 +115,14 @@ pub(crate) fn build_sites(
             local_size: find_local_size(index, options, entry.function),
         })
         .collect();
-    Ok(SiteTable {
+    let table = SiteTable {
         module_hash: hash,
         entry_points,
         warnings: warnings(index, &sites),
         sites,
         constants: spec_constants(index, &names),
-    })
+    };
+    Ok(Sites { table, offsets })
 }
 
 /// The frames of a position in a function, innermost first: functions inlined there, then the function itself.
@@ -210,7 +201,7 @@ fn evaluate_constants(index: &Index<'_>, options: &Options, inst: &Inst<'_>) -> 
         *size = match index.length(id, options)? {
             Length::Fixed(value) => LocalSize::Fixed(u32::try_from(value).ok()?),
             Length::Specialised { spec_id, default } => LocalSize::Specialized {
-                spec_id: Some(spec_id).filter(|id| *id != u32::MAX),
+                spec_id,
                 default: u32::try_from(default).ok()?,
             },
         }

@@ -25,11 +25,17 @@ use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, op, operands};
 use std::ops::Range;
 
-/// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
+/// Strips the module that `edits` make of `index`, adding to them. The ids in `maybe_dead` have lost a use; constant data may
 /// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns
 /// whether the module still uses constant data.
-pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, declarations: &[u32], used: &[Id]) -> bool {
-    strip_features(index, LoweredFeatures::ALL, lost_use, edits, (declarations, used))
+pub(crate) fn strip(
+    index: &Index<'_>,
+    maybe_dead: &[Id],
+    edits: &mut Edits,
+    declarations: &[u32],
+    used: &[Id],
+) -> bool {
+    strip_features(index, LoweredFeatures::ALL, maybe_dead, edits, (declarations, used))
 }
 
 /// Like [`strip`], but only `features`; the rest of the module may use the others. Returns whether the module still uses
@@ -37,7 +43,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
 pub(crate) fn strip_features(
     index: &Index<'_>,
     features: LoweredFeatures,
-    lost_use: &[Id],
+    maybe_dead: &[Id],
     edits: &mut Edits,
     (declarations, used): (&[u32], &[Id]),
 ) -> bool {
@@ -53,7 +59,7 @@ pub(crate) fn strip_features(
     let has_data = index.has_capability(capability::ConstantDataKHR);
     let data = index.constant_data.iter().filter(|_| has_data);
     // Phase 2.
-    let candidates = lost_use.iter().copied().chain(data.clone().map(|i| i.result()));
+    let candidates = maybe_dead.iter().copied().chain(data.clone().map(|i| i.result()));
     let dead = DeadDefinitions::find(index, candidates.collect(), edits, declarations, used);
     // Phase 3.
     dead.remove(index, edits);

@@ -66,8 +66,6 @@ operands! { word -> u32;
     image_access: 5
     /// Mask of the memory operands of `OpLoad`; 0 if there are none.
     load_access: 4
-    /// Site of an `OpAbortKHR` that the pass `site_numbering` has marked.
-    site: 3
     /// Instruction number of `OpExtInst`.
     ext_inst: 4
     /// Line of `OpLine`.

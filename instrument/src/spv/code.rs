@@ -1,12 +1,15 @@
 //! Words of instructions to insert.
 
 use super::words::{Insts, MAX_INST_WORDS};
-use super::{Id, Inst, Literal, Operands, op, operands};
+use super::{Id, Inst, Operands, op, operands};
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
     pub(crate) words: Vec<u32>,
+    /// Instructions that have an origin, in order: where they begin here, and the word offset of the instruction of the module
+    /// that they come from.
+    origins: Vec<(u32, u32)>,
 }
 
 impl Code {
@@ -14,7 +17,13 @@ impl Code {
     pub(crate) fn with_room(words: usize) -> Self {
         Self {
             words: Vec::with_capacity(words),
+            origins: Vec::new(),
         }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.origins.clear();
     }
 
     /// Adds an instruction.
@@ -44,21 +53,43 @@ impl Code {
         self.op(op::Branch, target);
     }
 
-    /// Adds a selection: branches to `yes` if `condition`, else to `no`; both meet at `merge`.
-    pub(crate) fn branch_if(&mut self, condition: Id, yes: Id, no: Id, merge: Id) {
-        self.op(op::SelectionMerge, (merge, Literal(0)));
-        self.op(op::BranchConditional, (condition, yes, no));
+    /// The next instruction has the origin of `inst`: errors and sites name it.
+    pub(crate) fn mark_origin(&mut self, inst: &Inst<'_>) {
+        self.origins.push((self.words.len() as u32, inst.offset as u32));
+    }
+
+    /// Origins of the instructions from word `start` to before `end`: (start of the instruction, offset in the module).
+    pub(crate) fn origins(&self, start: usize, end: usize) -> &[(u32, u32)] {
+        if self.origins.is_empty() {
+            return &[];
+        }
+        let position = |word: usize| self.origins.partition_point(|(at, _)| (*at as usize) < word);
+        self.origins.get(position(start)..position(end)).unwrap_or(&[])
+    }
+
+    /// Adds other code.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let before = self.words.len() as u32;
+        let origins = other.origins.iter();
+        self.origins.extend(origins.map(|(at, origin)| (before + at, *origin)));
+        self.words.extend_from_slice(&other.words);
     }
 
     /// A copy of an instruction.
     pub(crate) fn copy(&mut self, inst: &Inst<'_>) {
-        self.words.extend_from_slice(inst.words);
+        self.copy_words(inst, inst.words);
+    }
+
+    /// An instruction with the origin of `inst` and the words `words`.
+    pub(crate) fn copy_words(&mut self, inst: &Inst<'_>, words: &[u32]) {
+        self.mark_origin(inst);
+        self.words.extend_from_slice(words);
     }
 
     /// A copy of an instruction with its ids, the result included, passed through `map`.
     pub(crate) fn copy_mapped(&mut self, inst: &Inst<'_>, selector_words: usize, map: impl Fn(Id) -> Id) {
         let start = self.words.len();
-        self.words.extend_from_slice(inst.words);
+        self.copy(inst);
         let Some(copy) = self.words.get_mut(start..) else {
             return;
         };

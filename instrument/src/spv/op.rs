@@ -35,7 +35,7 @@ from_spirv! { u16; Op:
     TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
 }
 
-/// `SPV_KHR_abort`. After the pass `mark` it has a third operand, the site index.
+/// `SPV_KHR_abort`.
 pub(crate) const AbortKHR: u16 = 5121;
 /// `SPV_KHR_constant_data`.
 pub(crate) const ConstantDataKHR: u16 = 5147;

@@ -17,8 +17,8 @@ pub(crate) enum Length {
     Fixed(u64),
     /// Depends on specialisation constants.
     Specialised {
-        /// `SpecId` of the constant, [`u32::MAX`] for expressions.
-        spec_id: u32,
+        /// `SpecId` of the constant, `None` for expressions.
+        spec_id: Option<u32>,
         /// Value without specialisation.
         default: u64,
     },
@@ -135,6 +135,7 @@ impl Evaluation<'_, '_> {
             return Some(Length::Fixed(default));
         };
         let Some(bytes) = self.options.specialization.get(&spec_id) else {
+            let spec_id = Some(spec_id);
             return Some(Length::Specialised { spec_id, default });
         };
         let mut wide = [0; 8];
@@ -200,10 +201,7 @@ impl Evaluation<'_, '_> {
 
 /// The value of an expression that depends on specialisation constants.
 fn depends(default: u64) -> Length {
-    Length::Specialised {
-        spec_id: u32::MAX,
-        default,
-    }
+    Length::Specialised { spec_id: None, default }
 }
 
 /// Result of an operation on one operand of `bits` bits, before it is wrapped to the width of the result.

@@ -5,7 +5,7 @@ use super::source_text::Texts;
 use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
-use crate::spv::{Code, Id, Inst, literal, op};
+use crate::spv::{Code, Id, Inst, Words, literal, op};
 use vkabort_record::site::{Location, Snippet};
 
 /// Limit on a chain of scopes or inlined calls; the rest is left out.
@@ -25,9 +25,8 @@ impl Position<'_> {
     pub(crate) fn write(&self, code: &mut Code, mut fresh: impl FnMut() -> Id) {
         for inst in self.scope.iter().chain(&self.line) {
             match inst.words {
-                [first, ty, _, operands @ ..] if inst.opcode() == op::ExtInst => {
-                    code.words.extend([*first, *ty, fresh().word()]);
-                    code.words.extend(operands);
+                [_, ty, _, operands @ ..] if inst.opcode() == op::ExtInst => {
+                    code.op(op::ExtInst, (Id::new(*ty), fresh(), Words(operands)));
                 }
                 _ => code.copy(inst),
             }
@@ -88,7 +87,7 @@ impl<'a> Index<'a> {
         position
     }
 
-    /// Advances a position in force at `from` to `offset`, in the same block.
+    /// Updates a position in force at word offset `from` with the debug instructions up to `offset`, in the same block.
     pub(crate) fn advance(&self, position: &mut Position<'a>, from: usize, offset: usize) {
         for inst in self.insts(from, offset) {
             match inst.opcode() {

@@ -25,7 +25,17 @@ const PASS: &str = "index";
 /// Unused room for blocks that is not given back.
 const SPARE_BLOCKS: usize = 1024;
 
-/// The index of one module.
+/// The index of one module: its words, read once, and questions about them.
+///
+/// | file | adds |
+/// | --- | --- |
+/// | `mod` | the walk; definitions, capabilities, decorations |
+/// | `sections`, `functions` | the two halves of the walk |
+/// | `types` | facts about types |
+/// | `constant` | values of integer constants |
+/// | `debug` | source positions and inlined functions |
+/// | `analysis::cfg` | blocks, their ends and successors |
+/// | `analysis::callgraph` | functions by id |
 #[derive(Debug, Default)]
 pub(crate) struct Index<'a> {
     pub(crate) words: &'a [u32],

@@ -21,9 +21,11 @@
 use super::runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity};
 use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
+use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::debug_info;
 use crate::spv::op::{capability, execution_model as model};
+use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
 
 /// An entry point whose invocations may leave early.
@@ -60,7 +62,7 @@ pub(super) fn write_entries(
     entries: &mut [AffectedEntry<'_>],
     deferred: &[DeferredRecord],
     runtime: &mut Runtime,
-    globals: &mut Globals,
+    out: &mut Emitter,
     edits: &mut Edits,
 ) {
     let mut added = AddedBuiltIns::new();
@@ -84,24 +86,22 @@ pub(super) fn write_entries(
         let end = stage_end(index, entry.interface.entry.model);
         let body = match bodies.iter().find(|(id, _)| *id == old) {
             Some((_, body)) => {
-                let function = globals.fresh();
+                let function = out.fresh();
                 entry.interface.entry.function = function;
                 copy_execution_modes(index, old, function, edits);
                 *body
             }
             None => {
-                let body = globals.fresh();
+                let body = out.fresh();
                 bodies.push((old, body));
-                rename_body(index, function, body, globals, edits);
+                rename_body(index, function, body, out, edits);
                 if end == StageEnd::EmitNoTasks {
-                    store_task_groups(index, function, runtime, globals, edits);
+                    store_task_groups(index, function, runtime, out, edits);
                 }
                 body
             }
         };
-        write_entry(
-            index, entry, function, body, end, deferred, &mut added, runtime, globals,
-        );
+        write_entry(index, entry, function, body, end, deferred, &mut added, runtime, out);
     }
 }
 
@@ -115,61 +115,53 @@ fn write_entry(
     deferred: &[DeferredRecord],
     added: &mut AddedBuiltIns,
     runtime: &mut Runtime,
-    globals: &mut Globals,
+    out: &mut Emitter,
 ) {
-    let (void, uint) = (globals.void(), globals.uint());
-    let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(globals, &entry.records, deferred));
-    let flag = runtime.flag(globals);
-    let mut code = runtime.begin_function_as(globals, entry.interface.entry.function, void);
-    let [done, left, exit, written] = [(); 4].map(|()| globals.fresh());
-    code.op(op::FunctionCall, (function.result_type, done, body));
-    let aborted = flag.load(&mut code, globals);
-    code.branch_if(aborted, left, exit, exit);
-    code.label(left);
+    let (void, uint) = (out.void(), out.uint());
+    let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(out, &entry.records, deferred));
+    let flag = runtime.flag(out);
+    let outer = runtime.begin_function_as(out, entry.interface.entry.function, void);
+    let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
+    out.op(op::FunctionCall, (function.result_type, done, body));
+    let aborted = flag.load(out);
+    out.branch_if(aborted, left, exit, exit);
+    out.label(left);
     if let Some(writer) = writer {
-        let identity = load_identity(index, &mut entry.interface, added, &mut code, globals);
-        let stage = globals.constant(entry.interface.entry.model);
-        code.op(op::FunctionCall, (void, written, writer, stage, identity));
+        let identity = load_identity(index, &mut entry.interface, added, out);
+        let stage = out.constant(entry.interface.entry.model);
+        out.op(op::FunctionCall, (void, written, writer, stage, identity));
     }
     match end {
-        StageEnd::Kill => code.op(op::Kill, ()),
-        StageEnd::TerminateRay => code.op(op::TerminateRayKHR, ()),
-        StageEnd::Return | StageEnd::EmitNoTasks => code.branch(exit),
+        StageEnd::Kill => out.op(op::Kill, ()),
+        StageEnd::TerminateRay => out.op(op::TerminateRayKHR, ()),
+        StageEnd::Return | StageEnd::EmitNoTasks => out.branch(exit),
     }
-    code.label(exit);
+    out.label(exit);
     match end {
         StageEnd::EmitNoTasks => {
-            let uvec3 = globals.vector(uint, 3);
-            let (groups, count) = (runtime.task_groups(globals), globals.fresh());
-            code.op(op::Load, (uvec3, count, groups));
-            let counts = [0, 1, 2].map(|i| {
-                let part = globals.fresh();
-                code.op(op::CompositeExtract, (uint, part, count, Literal(i)));
-                part
-            });
+            let uvec3 = out.vector(uint, 3);
+            let (groups, count) = (runtime.task_groups(out), out.fresh());
+            out.op(op::Load, (uvec3, count, groups));
+            let counts = [0, 1, 2].map(|i| out.emit(op::CompositeExtract, uint, (count, Literal(i))));
             let payload = task_payload(index, function);
-            code.op(op::EmitMeshTasksEXT, (counts, payload));
+            out.op(op::EmitMeshTasksEXT, (counts, payload));
         }
-        _ => code.op(op::Return, ()),
+        _ => out.op(op::Return, ()),
     }
-    runtime.end_function(code);
+    runtime.end_function(out, outer);
 }
 
 /// Gives the function of an entry point another id.
-fn rename_body(index: &Index<'_>, function: &Function, body: Id, globals: &mut Globals, edits: &mut Edits) {
-    globals.name(body, "vkabort_body");
+fn rename_body(index: &Index<'_>, function: &Function, body: Id, out: &mut Emitter, edits: &mut Edits) {
+    out.name(body, "vkabort_body");
     let inst = index.inst(function.offset);
-    let mut code = Code::default();
-    code.op(op::Function, (function.result_type, body, Words(inst.from(3))));
-    edits.replace_inst(&inst, &code);
+    edits.replace_by(&inst, op::Function, (function.result_type, body, Words(inst.from(3))));
     let Some(first) = index.blocks_of(function).first() else {
         return;
     };
     for inst in index.body(first).filter(|inst| index.is_debug_info(inst)) {
         if inst.ext_inst() == debug_info::FUNCTION_DEFINITION {
-            let mut code = Code::default();
-            code.copy_mapped(&inst, 1, |id| if id == function.id { body } else { id });
-            edits.replace_inst(&inst, &code);
+            edits.map_ids(&inst, 1, |id| if id == function.id { body } else { id });
         }
     }
 }
@@ -178,7 +170,7 @@ fn copy_execution_modes(index: &Index<'_>, from: Id, to: Id, edits: &mut Edits) 
     for mode in index.execution_modes.iter().filter(|mode| mode.target() == from) {
         let mut code = Code::default();
         code.op(mode.opcode(), (to, Words(mode.from(2))));
-        edits.insert(mode.end(), &code.words);
+        edits.insert(mode.end(), &code);
     }
 }
 
@@ -187,23 +179,21 @@ fn store_task_groups(
     index: &Index<'_>,
     function: &Function,
     runtime: &mut Runtime,
-    globals: &mut Globals,
+    out: &mut Emitter,
     edits: &mut Edits,
 ) {
-    let uint = globals.uint();
-    let uvec3 = globals.vector(uint, 3);
-    let groups = runtime.task_groups(globals);
+    let uint = out.uint();
+    let uvec3 = out.vector(uint, 3);
+    let groups = runtime.task_groups(out);
     for block in index.blocks_of(function) {
         let end = index.terminator(block);
         if end.opcode() != op::EmitMeshTasksEXT {
             continue;
         }
-        let count = globals.fresh();
-        let mut code = Code::default();
-        code.op(op::CompositeConstruct, (uvec3, count, [1, 2, 3].map(|i| end.id(i))));
-        code.op(op::Store, (groups, count));
-        code.op(op::Return, ());
-        edits.replace_inst(&end, &code);
+        let count = out.emit(op::CompositeConstruct, uvec3, [1, 2, 3].map(|i| end.id(i)));
+        out.op(op::Store, (groups, count));
+        out.op(op::Return, ());
+        edits.replace_inst(&end, &out.take_code());
     }
 }
 
@@ -212,4 +202,36 @@ fn task_payload(index: &Index<'_>, function: &Function) -> Option<Id> {
     let ends = index.blocks_of(function).iter().map(|block| index.terminator(block));
     let mut ends = ends.filter(|end| end.opcode() == op::EmitMeshTasksEXT);
     ends.find_map(|end| end.ids(4).next())
+}
+
+/// Adds the variables that this pass declared to the interface of an entry point, and names its function.
+///
+/// # Errors
+///
+/// [`ErrorKind::Limit`] if the interface is too long.
+pub(super) fn write_interface(
+    index: &Index<'_>,
+    interface: EntryInterface<'_>,
+    runtime: &Runtime,
+    edits: &mut Edits,
+) -> Result<()> {
+    let EntryInterface { entry, mut added, .. } = interface;
+    if index.version >= version(1, 4) {
+        // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
+        added.extend(runtime.variables());
+    }
+    let count = added.len();
+    if entry.inst.words.len() + count > MAX_INST_WORDS {
+        let message = format!(
+            "the interface of entry point {} has no room for {count} more variables",
+            entry.function
+        );
+        return Err(Error::new(ErrorKind::Limit, "abort", None, message));
+    }
+    if !added.is_empty() || entry.function != entry.inst.entry_function() {
+        let (model, name_and_interface) = (Literal(entry.model), Words(entry.inst.from(3)));
+        let operands = (model, entry.function, name_and_interface, added.as_slice());
+        edits.replace_by(&entry.inst, op::EntryPoint, operands);
+    }
+    Ok(())
 }

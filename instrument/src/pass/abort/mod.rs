@@ -27,30 +27,28 @@ mod runtime;
 mod site;
 mod unwind;
 
-use super::site_numbering::SiteOperand;
+use super::site_numbering::Sites;
 use super::strip;
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Function, Index};
 use crate::edit::abort_flag::AbortFlag;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
+use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::storage_class;
-use crate::spv::words::{MAX_INST_WORDS, version};
-use crate::spv::{Code, Id, Literal, Words, op};
-use entry::{AffectedEntry, write_entries};
+use crate::spv::{Code, Id, Literal, op};
+use entry::{AffectedEntry, write_entries, write_interface};
 use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use site::write_site;
 use smallvec::SmallVec;
-use std::iter;
+use std::{iter, mem};
 use unwind::{FlagState, Unwinder};
 use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
-
-const PASS: &str = "abort";
 
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
@@ -60,13 +58,15 @@ pub(crate) struct Lowered {
     pub(crate) edits: Edits,
     /// Whether the module still uses constant data.
     pub(crate) uses_constant_data: bool,
+    /// `SpecId` of the constant for the key of the pipeline's specialisation.
+    pub(crate) key_spec_id: Option<u32>,
     /// If any loop polls: the blocks that leave functions because of an abort, and the flag that is set there.
     pub(crate) exits: Vec<ExitBlock>,
     pub(crate) flag: Option<AbortFlag>,
 }
 
-/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `site_operand` says how the
-/// aborts name their sites in `sites`.
+/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `origins` leads to the module
+/// in which the sites were numbered.
 ///
 /// # Errors
 ///
@@ -75,108 +75,189 @@ pub(crate) fn lower(
     index: &Index<'_>,
     plan: &ExitPlan,
     options: &Options,
-    sites: &SiteTable,
-    site_operand: SiteOperand,
+    sites: &Sites,
+    origins: &Origins,
 ) -> Result<Lowered> {
-    let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_PER_ABORT);
-    let mut globals = Globals::new(index);
-    let mut placeholders = Placeholders::default();
-    let polls = |function: &Function| plan.has_polled_loop(function);
-    let polled = plan.touched(index).filter(|(_, function)| polls(function));
-    let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
-    let is_recorded = |site: u32| options.max_sites.is_none_or(|max| site < max);
-    let has_single_way_out = sites.sites.len() == 1 && is_recorded(0) && !polling.contains(&true);
-    let mut runtime = Runtime::new(index, options, sites.module_hash, has_single_way_out);
-    // Phase 1.
-    let mut lowered = 0;
-    let mut lost_use = Vec::new();
-    let mut exits = Vec::new();
-    let mut deferred: Vec<DeferredRecord> = Vec::new();
-    let mut records = vec![EntryRecords::default(); index.entry_points.len()];
-    for (number, function) in plan.touched(index) {
-        let first_exit = exits.len();
-        let reach = plan
-            .graph
-            .reach
-            .get(number)
-            .map_or(&[][..], |reach| &reach.entry_points);
-        let reach: Vec<usize> = reach.iter().map(|entry| *entry as usize).collect();
-        let announces = reach.iter().any(|entry| polling.get(*entry) == Some(&true));
-        let mut of_function = EntryRecords {
-            silent: polls(function),
-            ..EntryRecords::default()
-        };
-        let unwinder = &mut Unwinder {
+    let mut lowering = Lowering::new(index, plan, options, sites, origins);
+    for (number, function) in plan.functions_with_exits(index) {
+        lowering.lower_function(number, function)?;
+    }
+    let entries = lowering.write_entry_points();
+    lowering.declare(entries)?;
+    Ok(lowering.strip())
+}
+
+/// A module being lowered.
+struct Lowering<'a, 'w> {
+    index: &'a Index<'w>,
+    plan: &'a ExitPlan,
+    options: &'a Options,
+    sites: &'a Sites,
+    origins: &'a Origins,
+    out: Emitter,
+    placeholders: Placeholders,
+    runtime: Runtime,
+    edits: Edits,
+    /// Whether each entry point reaches a loop that polls.
+    polling: Vec<bool>,
+    /// Messages of aborts, and their types.
+    maybe_dead: Vec<Id>,
+    exits: Vec<ExitBlock>,
+    deferred: Vec<DeferredRecord>,
+    /// By entry point.
+    records: Vec<EntryRecords>,
+}
+
+impl<'a, 'w> Lowering<'a, 'w> {
+    fn new(
+        index: &'a Index<'w>,
+        plan: &'a ExitPlan,
+        options: &'a Options,
+        sites: &'a Sites,
+        origins: &'a Origins,
+    ) -> Self {
+        let polled = plan.functions_with_exits(index);
+        let polled = polled.filter(|(_, function)| plan.has_polled_loop(function));
+        let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
+        let SiteTable {
+            sites: all,
+            module_hash,
+            ..
+        } = &sites.table;
+        let single_site = all.len() == 1 && is_recorded(options, SiteId(0)) && !polling.contains(&true);
+        Self {
             index,
             plan,
-            runtime: &mut runtime,
-            globals: &mut globals,
-            placeholders: &mut placeholders,
-            edits: &mut edits,
-            function,
-            number,
-            exits: &mut exits,
+            options,
+            sites,
+            origins,
+            out: Emitter::new(index),
+            placeholders: Placeholders::default(),
+            runtime: Runtime::new(index, options, *module_hash, single_site),
+            edits: Edits::with_room(1024 + all.len() * WORDS_PER_ABORT),
+            polling,
+            maybe_dead: Vec::new(),
+            exits: Vec::new(),
+            deferred: Vec::new(),
+            records: vec![EntryRecords::default(); index.entry_points.len()],
+        }
+    }
+
+    /// Phase 1: lowers the aborts of a function and writes its exits.
+    fn lower_function(&mut self, number: FunctionIndex, function: &Function) -> Result<()> {
+        let (index, first_exit) = (self.index, self.exits.len());
+        let reach = self.plan.graph.reach.get(number);
+        let reach = reach.map_or(&[][..], |reach| &reach.entry_points);
+        let sets_aborted = reach
+            .iter()
+            .any(|entry| self.polling.get(*entry as usize) == Some(&true));
+        let mut of_function = EntryRecords {
+            may_leave_unrecorded: self.plan.has_polled_loop(function),
+            ..EntryRecords::default()
         };
         let mut variables = Vec::new();
+        let mut unwinder = Unwinder {
+            index,
+            plan: self.plan,
+            runtime: &mut self.runtime,
+            out: &mut self.out,
+            placeholders: &mut self.placeholders,
+            edits: &mut self.edits,
+            function,
+            number,
+            exits: &mut self.exits,
+        };
         for block in index.blocks_of(function) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let site = match site_operand {
-                SiteOperand::InOrder => lowered,
-                SiteOperand::Marked => abort.site(),
-            };
-            lowered += 1;
-            lost_use.extend([abort.message(), abort.message_type()]);
-            let mut code = Code::default();
+            self.maybe_dead.extend([abort.message(), abort.message_type()]);
+            let site = self.sites.of(&abort, self.origins);
             let mut flag_state = FlagState::Set;
-            match sites.site(SiteId(site)).filter(|_| is_recorded(site)) {
-                None => {
-                    of_function.silent = true;
-                    flag_state = FlagState::Unset;
+            if let Some(site) = site.filter(|site| is_recorded(self.options, site.id)) {
+                let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
+                variables.append(&mut lowered.variables);
+                of_function.in_place |= lowered.deferred.is_none();
+                if let Some(record) = lowered.deferred {
+                    of_function.deferred.push(self.deferred.len() as u32);
+                    self.deferred.push(record);
                 }
-                Some(site) => {
-                    let mut lowered = write_site(unwinder, options, site, block, announces)?;
-                    code = lowered.code;
-                    variables.append(&mut lowered.variables);
-                    match lowered.deferred {
-                        None => of_function.in_place = true,
-                        Some(record) => {
-                            of_function.deferred.push(deferred.len() as u32);
-                            deferred.push(record);
-                        }
-                    }
-                }
+            } else {
+                of_function.may_leave_unrecorded = true;
+                flag_state = FlagState::Unset;
             }
-            unwinder.write_recorded_exit(&mut code, flag_state, block.label, ExitKind::Abort);
-            unwinder.edits.replace_inst(&abort, &code);
+            unwinder.write_recorded_exit(flag_state, block.label, ExitKind::Abort);
+            unwinder.out.place(|code| unwinder.edits.replace_inst(&abort, code));
         }
         unwinder.run(first_exit);
-        declare_variables(index, function, &variables, &mut edits);
+        declare_variables(index, function, &variables, &mut self.edits);
         for entry in reach {
-            if let Some(records) = records.get_mut(entry) {
+            if let Some(records) = self.records.get_mut(*entry as usize) {
                 records.extend(&of_function);
             }
         }
+        Ok(())
     }
-    // Phase 2.
-    let mut entries = affected_entry_points(index, plan, sites, records);
-    write_entries(index, &mut entries, &deferred, &mut runtime, &mut globals, &mut edits);
-    // Phase 3.
-    declare_physical_addressing(index, &mut globals, &mut edits);
-    write_entry_points(index, entries, &runtime, &mut edits)?;
-    // Phase 4. The shared functions use ids of the module only through `globals`, or variables, which stay.
-    let flag = (!exits.is_empty()).then(|| runtime.flag(&mut globals));
-    let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
-    edits.insert(index.words.len(), &runtime.functions.words);
-    globals.finish(index, &mut edits);
-    Ok(Lowered {
-        edits,
-        uses_constant_data,
-        exits,
-        flag,
-    })
+
+    /// Phase 2: writes the functions of the entry points whose invocations may leave early.
+    fn write_entry_points(&mut self) -> Vec<AffectedEntry<'w>> {
+        let (index, plan) = (self.index, self.plan);
+        let affected = plan.functions_with_exits(index).map(|(number, _)| number);
+        let is_affected = entry_points_of(index, plan, affected);
+        let sizes = self
+            .sites
+            .table
+            .entry_points
+            .iter()
+            .map(EntryPoint::constant_local_size);
+        let sizes = sizes.chain(iter::repeat(None));
+        let records = mem::take(&mut self.records);
+        let entries = index.entry_points.iter().zip(sizes).zip(records).zip(is_affected);
+        let entries = entries.filter(|(_, is_affected)| *is_affected);
+        let entries = entries.map(|(((entry, workgroup_size), records), _)| AffectedEntry {
+            interface: EntryInterface {
+                entry: *entry,
+                workgroup_size,
+                added: SmallVec::new(),
+            },
+            records,
+        });
+        let mut entries: Vec<_> = entries.collect();
+        let (runtime, out) = (&mut self.runtime, &mut self.out);
+        write_entries(index, &mut entries, &self.deferred, runtime, out, &mut self.edits);
+        entries
+    }
+
+    /// Phase 3: declares capabilities and interfaces.
+    fn declare(&mut self, entries: Vec<AffectedEntry<'w>>) -> Result<()> {
+        declare_physical_addressing(self.index, &mut self.out, &mut self.edits);
+        let mut entries = entries.into_iter();
+        entries.try_for_each(|entry| write_interface(self.index, entry.interface, &self.runtime, &mut self.edits))
+    }
+
+    /// Phase 4: removes what only aborts used. The shared functions use ids of the module only through `out`, or variables,
+    /// which stay.
+    fn strip(mut self) -> Lowered {
+        let (index, mut edits) = (self.index, self.edits);
+        let flag = (!self.exits.is_empty()).then(|| self.runtime.flag(&mut self.out));
+        let (declarations, reused) = (self.out.declarations(), self.out.reused());
+        let uses_constant_data = strip::strip(index, &self.maybe_dead, &mut edits, declarations, reused);
+        edits.insert(index.words.len(), &self.runtime.functions);
+        self.out.finish(index, &mut edits);
+        Lowered {
+            edits,
+            uses_constant_data,
+            key_spec_id: self.runtime.key_spec_id,
+            exits: self.exits,
+            flag,
+        }
+    }
+}
+
+/// Whether an abort sends its message, as far as `max_sites` goes.
+fn is_recorded(options: &Options, site: SiteId) -> bool {
+    options.max_sites.is_none_or(|max| site.0 < max)
 }
 
 /// Declares variables, (pointer type, id), at the start of a function.
@@ -191,7 +272,7 @@ fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, I
             (*pointer_type, *variable, Literal(storage_class::Function)),
         );
     }
-    edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
+    edits.insert_ranked(first.offset + 2, Rank::Variables, &code);
 }
 
 /// Whether each entry point reaches one of the functions.
@@ -206,67 +287,4 @@ fn entry_points_of(index: &Index<'_>, plan: &ExitPlan, functions: impl Iterator<
         }
     }
     reaches
-}
-
-/// Entry points whose invocations may leave early, with their records.
-fn affected_entry_points<'w>(
-    index: &Index<'w>,
-    plan: &ExitPlan,
-    sites: &SiteTable,
-    records: Vec<EntryRecords>,
-) -> Vec<AffectedEntry<'w>> {
-    let is_affected = entry_points_of(index, plan, plan.touched(index).map(|(number, _)| number));
-    let sizes = sites.entry_points.iter().map(EntryPoint::constant_local_size);
-    let sizes = sizes.chain(iter::repeat(None));
-    let entries = index.entry_points.iter().zip(sizes).zip(records).zip(is_affected);
-    entries
-        .filter(|(_, is_affected)| *is_affected)
-        .map(|(((entry, workgroup_size), records), _)| AffectedEntry {
-            interface: EntryInterface {
-                entry: *entry,
-                workgroup_size,
-                added: SmallVec::new(),
-            },
-            records,
-        })
-        .collect()
-}
-
-/// Adds the variables that this pass declared to the interfaces of entry points, and names their functions.
-fn write_entry_points(
-    index: &Index<'_>,
-    entries: Vec<AffectedEntry<'_>>,
-    runtime: &Runtime,
-    edits: &mut Edits,
-) -> Result<()> {
-    for entry in entries {
-        let EntryInterface { entry, mut added, .. } = entry.interface;
-        if index.version >= version(1, 4) {
-            // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
-            added.extend(runtime.variables());
-        }
-        let (words, count) = (entry.inst.words.len(), added.len());
-        if words + count > MAX_INST_WORDS {
-            let message = format!(
-                "the interface of entry point {} has no room for {count} more variables",
-                entry.function
-            );
-            return Err(Error::new(ErrorKind::Limit, PASS, None, message));
-        }
-        if !added.is_empty() || entry.function != entry.inst.entry_function() {
-            let mut code = Code::with_room(words + count);
-            let name_and_interface = Words(entry.inst.from(3));
-            code.op(
-                op::EntryPoint,
-                (
-                    Literal(entry.model),
-                    entry.function,
-                    name_and_interface,
-                    added.as_slice(),
-                ),
-            );
-            edits.replace(entry.inst.offset, words, &code.words);
-        }
-    }
-    Ok(())
 }

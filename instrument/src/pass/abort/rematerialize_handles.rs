@@ -15,7 +15,7 @@
 
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::{Code, Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -37,7 +37,7 @@ struct Definition {
 /// in each piece.
 pub(super) fn rematerialize_handles(
     index: &Index<'_>,
-    globals: &mut Globals,
+    out: &mut Emitter,
     edits: &mut Edits,
     block: &Block,
     splits: &mut [Split],
@@ -62,18 +62,17 @@ pub(super) fn rematerialize_handles(
         stale.sort_unstable();
         stale.dedup();
         // All handles of a block may be repeated in all of its pieces: O(words^2) ids, so stop at the limit on ids.
-        if globals.is_out_of_ids() {
+        if out.is_out_of_ids() {
             return;
         }
         if let Some(split) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) {
             for id in &stale {
-                copy_definition(index, globals, &definitions, *id, piece, &mut copies, &mut split.code);
+                let copy = |out: &mut Emitter| copy_definition(index, out, &definitions, *id, piece, &mut copies);
+                out.continue_code(&mut split.code, copy);
             }
         }
         if !stale.is_empty() {
-            let mut code = Code::default();
-            code.copy_mapped(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
-            edits.replace_inst(&inst, &code);
+            edits.map_ids(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
         }
         if defines_handle(index, &inst) {
             let definition = Definition {
@@ -94,12 +93,11 @@ fn defines_handle(index: &Index<'_>, inst: &Inst<'_>) -> bool {
 /// recurse.
 fn copy_definition(
     index: &Index<'_>,
-    globals: &mut Globals,
+    out: &mut Emitter,
     definitions: &HashMap<Id, Definition>,
     id: Id,
     piece: usize,
     copies: &mut HashMap<Id, Id>,
-    code: &mut Code,
 ) {
     let mut offsets: Vec<usize> = Vec::new();
     let mut worklist = vec![id];
@@ -119,9 +117,10 @@ fn copy_definition(
     // In module order, every definition follows those that it depends on.
     offsets.sort_unstable();
     for inst in offsets.into_iter().map(|offset| index.inst(offset)) {
-        let copy = globals.fresh();
+        let copy = out.fresh();
         copies.insert(inst.result(), copy);
-        globals.inherit_non_uniform(index, inst.result(), &[copy]);
-        code.copy_mapped(&inst, 1, |id| copies.get(&id).copied().unwrap_or(id));
+        out.inherit_non_uniform(index, inst.result(), &[copy]);
+        out.code
+            .copy_mapped(&inst, 1, |id| copies.get(&id).copied().unwrap_or(id));
     }
 }

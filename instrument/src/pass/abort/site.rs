@@ -26,20 +26,19 @@ use super::unwind::Unwinder;
 use crate::analysis::index::Block;
 use crate::error::Result;
 use crate::options::Options;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Id, op};
 use vkabort_record::site::Site;
 
-/// Lowered code of a site.
-pub(super) struct SiteCode {
-    /// It leaves a block open.
-    pub(super) code: Code,
+/// A lowered site.
+#[derive(Default)]
+pub(super) struct LoweredSite {
     /// Function variables to declare: (pointer type, id).
     pub(super) variables: Vec<(Id, Id)>,
     /// The record, unless the site writes it.
     pub(super) deferred: Option<DeferredRecord>,
 }
 
-/// Code for the abort that ends `block`. `announces`: whether it sets ABORTED.
+/// Writes code for the abort that ends `block`, which leaves a block open. `sets_aborted`: whether it sets ABORTED.
 ///
 /// # Errors
 ///
@@ -49,14 +48,17 @@ pub(super) fn write_site(
     options: &Options,
     site: &Site,
     block: &Block,
-    announces: bool,
-) -> Result<SiteCode> {
-    let mut lowered = match defer(unwinder, options, site, block)? {
+    sets_aborted: bool,
+) -> Result<LoweredSite> {
+    let lowered = match defer(unwinder, options, site, block)? {
         Some(deferred) => deferred,
-        None => write_in_place(unwinder, options, site, block)?,
+        None => {
+            unwinder.out.code.clear();
+            write_in_place(unwinder, options, site, block)?
+        }
     };
-    if announces {
-        unwinder.runtime.announce(&mut lowered.code, unwinder.globals);
+    if sets_aborted {
+        unwinder.runtime.set_watched_aborted(unwinder.out);
     }
     Ok(lowered)
 }
@@ -64,7 +66,6 @@ pub(super) fn write_site(
 fn message_writer<'a, 'w>(
     unwinder: &'a mut Unwinder<'_, 'w>,
     options: &'a Options,
-    site: &Site,
     block: &'a Block,
     label: Id,
 ) -> MessageWriter<'a, 'w> {
@@ -72,15 +73,20 @@ fn message_writer<'a, 'w>(
         index: unwinder.index,
         block,
     };
-    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
-    MessageWriter::new(sources, options, runtime, globals, label, site.word_offset)
+    let (runtime, out) = (&mut *unwinder.runtime, &mut *unwinder.out);
+    MessageWriter::new(sources, options, runtime, out, label)
 }
 
-/// Leaves the message to the end of the entry point. `None` if it cannot.
-fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block: &Block) -> Result<Option<SiteCode>> {
+/// Leaves the message to the end of the entry point. `None` if it cannot: the code so far is then of no use.
+fn defer(
+    unwinder: &mut Unwinder<'_, '_>,
+    options: &Options,
+    site: &Site,
+    block: &Block,
+) -> Result<Option<LoweredSite>> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
-    let mut writer = message_writer(unwinder, options, site, block, block.label);
+    let mut writer = message_writer(unwinder, options, block, block.label);
     let Size::Constant(size) = writer.message_size(&site.message, ty) else {
         return Ok(None);
     };
@@ -90,8 +96,7 @@ fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block:
     let Some(words) = writer.deferred_words(&site.message, ty, message)? else {
         return Ok(None);
     };
-    let mut code = writer.code;
-    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
+    let (runtime, out) = (&mut *unwinder.runtime, &mut *unwinder.out);
     let mut slots: Vec<Id> = Vec::new();
     let mut to_word = |bits: Bits| match bits {
         Bits::Constant(value) => RecordWord::Constant(value),
@@ -105,52 +110,54 @@ fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block:
     };
     let words = words.into_iter().map(|(index, bits)| (index, to_word(bits))).collect();
     for (slot, id) in slots.into_iter().enumerate() {
-        let variable = runtime.value(globals, slot);
-        code.op(op::Store, (variable, id));
+        let variable = runtime.value(out, slot);
+        out.op(op::Store, (variable, id));
     }
-    runtime.store_deferred_key(&mut code, globals, key);
+    runtime.store_deferred_key(out, key);
     let deferred = DeferredRecord {
         key,
         site: site.id.0,
         size,
         words,
     };
-    Ok(Some(SiteCode {
-        code,
-        variables: Vec::new(),
+    Ok(Some(LoweredSite {
         deferred: Some(deferred),
+        ..LoweredSite::default()
     }))
 }
 
-fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block: &Block) -> Result<SiteCode> {
+fn write_in_place(
+    unwinder: &mut Unwinder<'_, '_>,
+    options: &Options,
+    site: &Site,
+    block: &Block,
+) -> Result<LoweredSite> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
-    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
-    let (uint, bool) = (globals.uint(), globals.bool());
-    let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| globals.constant(value));
-    let reserve = runtime.reserve(globals);
-    let [unit, key, has_room, write, end] = [(); 5].map(|()| globals.fresh());
-    let mut writer = message_writer(unwinder, options, site, block, write);
+    let (runtime, out) = (&mut *unwinder.runtime, &mut *unwinder.out);
+    let (uint, bool) = (out.uint(), out.bool());
+    let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| out.constant(value));
+    let reserve = runtime.reserve(out);
+    let [unit, key, has_room, write, end] = [(); 5].map(|()| out.fresh());
+    let mut writer = message_writer(unwinder, options, block, write);
     let size = writer.message_size(&site.message, ty);
     let (units, size) = writer.record_extent(size);
-    let code = &mut writer.code;
-    code.op(op::FunctionCall, (uint, unit, reserve, units));
-    code.op(op::BitwiseOr, (uint, key, unit, in_place));
-    code.op(op::INotEqual, (bool, has_room, unit, none));
-    code.branch_if(has_room, write, end, end);
-    code.label(write);
+    writer.out.op(op::FunctionCall, (uint, unit, reserve, units));
+    writer.out.op(op::BitwiseOr, (uint, key, unit, in_place));
+    writer.out.op(op::INotEqual, (bool, has_room, unit, none));
+    writer.out.branch_if(has_room, write, end, end);
+    writer.out.label(write);
     let extent = Extent {
         units,
         size,
         site: site_id,
     };
     writer.write_message(unit, extent, &site.message, ty, message)?;
-    let (mut code, variables) = (writer.code, writer.variables);
-    code.branch(end);
-    code.label(end);
-    unwinder.runtime.store_key(&mut code, unwinder.globals, key);
-    Ok(SiteCode {
-        code,
+    let variables = writer.variables;
+    unwinder.out.branch(end);
+    unwinder.out.label(end);
+    unwinder.runtime.store_key(unwinder.out, key);
+    Ok(LoweredSite {
         variables,
         deferred: None,
     })

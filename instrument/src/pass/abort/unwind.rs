@@ -29,10 +29,10 @@ use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
 use crate::edit::placeholder::Placeholders;
-use crate::spv::{Code, Id, Words, op};
+use crate::spv::{Id, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Writes the ways out of one function.
@@ -40,7 +40,7 @@ pub(super) struct Unwinder<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) plan: &'a ExitPlan,
     pub(super) runtime: &'a mut Runtime,
-    pub(super) globals: &'a mut Globals,
+    pub(super) out: &'a mut Emitter,
     pub(super) placeholders: &'a mut Placeholders,
     pub(super) edits: &'a mut Edits,
     pub(super) function: &'a Function,
@@ -68,27 +68,27 @@ pub(super) enum FlagState {
 }
 
 impl Unwinder<'_, '_> {
-    /// Ends a block with the way out of the function, and records it for `reconverge`. `code` begins in the block `first`.
-    pub(super) fn write_recorded_exit(&mut self, code: &mut Code, flag_state: FlagState, first: Id, kind: ExitKind) {
+    /// Ends a block with the way out of the function, and records it for `reconverge`. The code begins in the block `first`.
+    pub(super) fn write_recorded_exit(&mut self, flag_state: FlagState, first: Id, kind: ExitKind) {
         if self.plan.polls() {
-            let label = code.last_label().unwrap_or(first);
+            let label = self.out.code.last_label().unwrap_or(first);
             self.exits.push(ExitBlock { label, kind });
         }
-        self.write_exit(code, flag_state);
+        self.write_exit(flag_state);
     }
 
     /// Ends a block with the way out of the function.
-    fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
+    fn write_exit(&mut self, flag_state: FlagState) {
         if flag_state == FlagState::Unset {
-            let none = self.globals.constant(record_key::NONE);
-            self.runtime.store_key(code, self.globals, none);
+            let none = self.out.constant(record_key::NONE);
+            self.runtime.store_key(self.out, none);
         }
         let ty = self.function.result_type;
         if self.index.opcode(ty) == op::TypeVoid {
-            code.op(op::Return, ());
+            self.out.op(op::Return, ());
         } else {
-            let value = self.placeholders.placeholder_value(self.index, self.globals, code, ty);
-            code.op(op::ReturnValue, value);
+            let value = self.placeholders.placeholder_value(self.index, self.out, ty);
+            self.out.op(op::ReturnValue, value);
         }
     }
 
@@ -145,15 +145,15 @@ impl Unwinder<'_, '_> {
         if branch.opcode() != op::BranchConditional {
             return;
         }
-        let bool = self.globals.bool();
-        let to_header = bool_constant(self.globals, branch.true_label() == header);
-        let condition = self.globals.fresh();
-        let mut code = Code::default();
-        let aborted = self.runtime.flag(self.globals).load(&mut code, self.globals);
+        let bool = self.out.bool();
+        let to_header = bool_constant(self.out, branch.true_label() == header);
+        let condition = self.out.fresh();
+        let aborted = self.runtime.flag(self.out).load(self.out);
         // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
-        code.op(op::Select, (bool, condition, aborted, to_header, branch.condition()));
-        code.op(op::BranchConditional, (condition, Words(branch.from(2))));
-        self.edits.replace_inst(&branch, &code);
+        self.out
+            .op(op::Select, (bool, condition, aborted, to_header, branch.condition()));
+        self.out.op(op::BranchConditional, (condition, Words(branch.from(2))));
+        self.out.place(|code| self.edits.replace_inst(&branch, code));
     }
 
     /// Inserts the test of a loop between its header and its body: `%header: phis, LoopMerge, Branch %body` gets two blocks
@@ -164,51 +164,48 @@ impl Unwinder<'_, '_> {
             return;
         }
         let body = branch.branch_target();
-        let bool = self.globals.bool();
-        let [top, leave, go] = [(); 3].map(|()| self.globals.fresh());
-        let mut code = Code::default();
-        code.branch(top);
-        code.label(top);
-        let own = test
-            .flag
-            .then(|| self.runtime.flag(self.globals).load(&mut code, self.globals));
+        let bool = self.out.bool();
+        let [top, leave, go] = [(); 3].map(|()| self.out.fresh());
+        self.out.branch(top);
+        self.out.label(top);
+        let own = test.flag.then(|| self.runtime.flag(self.out).load(self.out));
         let mut leaves = own.unwrap_or(Id::NONE);
         if test.poll {
             // An abort that leaves no record sets the flag and not ABORTED, so both are tested.
-            let [other, either] = [(); 2].map(|()| self.globals.fresh());
-            let poll = self.runtime.poll(self.globals);
-            code.op(op::FunctionCall, (bool, other, poll));
+            let [other, either] = [(); 2].map(|()| self.out.fresh());
+            let poll = self.runtime.poll(self.out);
+            self.out.op(op::FunctionCall, (bool, other, poll));
             if test.flag {
-                code.op(op::LogicalOr, (bool, either, leaves, other));
+                self.out.op(op::LogicalOr, (bool, either, leaves, other));
             }
             leaves = if test.flag { either } else { other };
         }
-        code.branch_if(leaves, leave, go, go);
-        code.label(leave);
+        self.out.branch_if(leaves, leave, go, go);
+        self.out.label(leave);
         match own {
             Some(own) => {
                 if test.poll {
-                    self.keep_key(&mut code, own);
+                    self.keep_key(own);
                 }
-                self.write_recorded_exit(&mut code, FlagState::Set, leave, ExitKind::Test);
+                self.write_recorded_exit(FlagState::Set, leave, ExitKind::Test);
             }
             // ABORTED is set already, so that no loop waits for this invocation.
-            None => self.write_exit(&mut code, FlagState::Unset),
+            None => self.write_exit(FlagState::Unset),
         }
-        code.label(go);
-        code.branch(body);
-        self.edits.replace_inst(&branch, &code);
+        self.out.label(go);
+        self.out.branch(body);
+        self.out.place(|code| self.edits.replace_inst(&branch, code));
         renames.edge(body, header.label, go);
     }
 
     /// Sets the flag of an invocation that leaves because of another's abort, unless it has aborted: `own`.
-    fn keep_key(&mut self, code: &mut Code, own: Id) {
-        let (uint, variable) = (self.globals.uint(), self.runtime.key(self.globals));
-        let none = self.globals.constant(record_key::NONE);
-        let [key, new] = [(); 2].map(|()| self.globals.fresh());
-        code.op(op::Load, (uint, key, variable));
-        code.op(op::Select, (uint, new, own, key, none));
-        self.runtime.store_key(code, self.globals, new);
+    fn keep_key(&mut self, own: Id) {
+        let (uint, variable) = (self.out.uint(), self.runtime.key(self.out));
+        let none = self.out.constant(record_key::NONE);
+        let [key, new] = [(); 2].map(|()| self.out.fresh());
+        self.out.op(op::Load, (uint, key, variable));
+        self.out.op(op::Select, (uint, new, own, key, none));
+        self.runtime.store_key(self.out, new);
     }
 
     /// Splits a block after each of `calls` with a test of the flag. Returns the label of the last piece.
@@ -218,22 +215,24 @@ impl Unwinder<'_, '_> {
         let (mut position, mut at) = (Position::default(), block.offset);
         for call in calls.iter().filter_map(|c| self.index.calls.get(*c)) {
             let after = self.index.inst(call.offset).end();
-            let [leave, go] = [(); 2].map(|()| self.globals.fresh());
-            let mut code = Code::default();
-            let aborted = self.runtime.flag(self.globals).load(&mut code, self.globals);
-            code.branch_if(aborted, leave, go, go);
-            code.label(leave);
-            self.write_recorded_exit(&mut code, FlagState::Set, leave, ExitKind::Test);
-            code.label(go);
+            let [leave, go] = [(); 2].map(|()| self.out.fresh());
+            let aborted = self.runtime.flag(self.out).load(self.out);
+            self.out.branch_if(aborted, leave, go, go);
+            self.out.label(leave);
+            self.write_recorded_exit(FlagState::Set, leave, ExitKind::Test);
+            self.out.label(go);
             self.index.advance(&mut position, at, after);
             at = after;
-            position.write(&mut code, || self.globals.fresh());
-            splits.push(Split { offset: after, code });
+            self.out.write_position(&position);
+            splits.push(Split {
+                offset: after,
+                code: self.out.take_code(),
+            });
             last = go;
         }
-        rematerialize_handles(self.index, self.globals, self.edits, block, &mut splits);
+        rematerialize_handles(self.index, self.out, self.edits, block, &mut splits);
         for split in splits {
-            self.edits.insert(split.offset, &split.code.words);
+            self.edits.insert(split.offset, &split.code);
         }
         renames.moved(&self.index.successors(block), block.label, last);
         last

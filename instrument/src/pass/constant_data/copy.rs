@@ -3,8 +3,7 @@
 use super::data::ConstantData;
 use super::table::Table;
 use crate::analysis::index::Index;
-use crate::edit::globals::Globals;
-use crate::edit::phi::phi;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Code, Id, Inst, Literal, Words, op};
 use rustc_hash::FxHashMap as HashMap;
@@ -54,25 +53,25 @@ impl Target {
     }
 
     /// A part of the object.
-    pub(super) fn part(&self, globals: &mut Globals, indices: &[u32]) -> Self {
+    pub(super) fn part(&self, out: &mut Emitter, indices: &[u32]) -> Self {
         let mut part = self.clone();
-        part.path.extend(indices.iter().map(|number| globals.constant(*number)));
+        part.path.extend(indices.iter().map(|number| out.constant(*number)));
         part
     }
 
     /// Appends a store of `value`, of the type `ty`, to the object.
-    pub(super) fn store(&self, code: &mut Code, globals: &mut Globals, (value, ty): (Id, Id), access: &[u32]) {
-        let pointer_type = globals.pointer(self.class, ty);
-        let pointer = globals.fresh();
-        code.op(
+    pub(super) fn store(&self, out: &mut Emitter, (value, ty): (Id, Id), access: &[u32]) {
+        let pointer_type = out.pointer(self.class, ty);
+        let pointer = out.fresh();
+        out.op(
             op::AccessChain,
             (pointer_type, pointer, self.base, self.path.as_slice()),
         );
-        code.op(op::Store, (pointer, value, Words(access)));
+        out.op(op::Store, (pointer, value, Words(access)));
     }
 }
 
-/// Appends a function to `functions` that copies `data` to an array. Returns a call of it.
+/// Appends a function to `functions` that copies `data` to an array, and calls it.
 ///
 /// ```text
 /// for (step = 0; step < whole steps; step++)
@@ -82,14 +81,14 @@ impl Target {
 /// Mesa 22.3 (llvmpipe) ends loops after 65,535 iterations, so an iteration handles a whole word.
 pub(super) fn copy(
     index: &Index<'_>,
-    globals: &mut Globals,
+    out: &mut Emitter,
     functions: &mut Code,
     (data, table): (&ConstantData<'_>, &Table),
     target: &Target,
     access: &[u32],
-) -> Code {
+) {
     let element = data.element.result();
-    let (uint, void, bool) = (globals.uint(), globals.void(), globals.bool());
+    let (uint, void, bool) = (out.uint(), out.void(), out.bool());
     // Constants and module-scope variables need no parameter.
     let is_local = |id: &Id| index.def(*id).is_some_and(|inst| inst.offset >= index.sections.globals);
     let all: Vec<Id> = std::iter::once(target.base)
@@ -99,75 +98,73 @@ pub(super) fn copy(
     arguments.sort_unstable();
     arguments.dedup();
     let types: Vec<Id> = arguments.iter().map(|id| index.type_of(*id)).collect();
-    let ty = globals.function_type(void, &types);
-    let [function, entry, header, test, body, next, merge] = [(); 7].map(|()| globals.fresh());
-    let [step, has_more, next_step] = [(); 3].map(|()| globals.fresh());
-    globals.name(function, "vkabort_copy_constants");
-    let code = functions;
-    code.op(op::Function, (void, function, Literal(0), ty));
+    let ty = out.function_type(void, &types);
+    let [function, entry, header, test, body, next, merge] = [(); 7].map(|()| out.fresh());
+    let [step, has_more, next_step] = [(); 3].map(|()| out.fresh());
+    out.name(function, "vkabort_copy_constants");
+    let caller = out.take_code();
+    out.op(op::Function, (void, function, Literal(0), ty));
     let mut parameters: HashMap<Id, Id> = HashMap::default();
     for (argument, ty) in arguments.iter().zip(&types) {
-        let parameter = globals.fresh();
-        code.op(op::FunctionParameter, (*ty, parameter));
+        let parameter = out.emit(op::FunctionParameter, *ty, ());
         if index.storage_class(*ty) == Some(storage_class::PhysicalStorageBuffer) {
-            globals.decorate(parameter, decoration::Aliased, &[]);
+            out.decorate(parameter, decoration::Aliased, &[]);
         }
-        globals.inherit_non_uniform(index, *argument, &[parameter]);
+        out.inherit_non_uniform(index, *argument, &[parameter]);
         parameters.insert(*argument, parameter);
     }
     let chain: Vec<Id> = all.iter().map(|id| *parameters.get(id).unwrap_or(id)).collect();
-    let pointer_type = globals.pointer(target.class, element);
-    let store = |code: &mut Code, globals: &mut Globals, at: Id, value: Id| {
-        let pointer = globals.fresh();
-        globals.inherit_non_uniform(index, target.pointer, &[pointer]);
-        code.op(op::AccessChain, (pointer_type, pointer, chain.as_slice(), at));
-        code.op(op::Store, (pointer, value, Words(access)));
+    let pointer_type = out.pointer(target.class, element);
+    let store = |out: &mut Emitter, at: Id, value: Id| {
+        let pointer = out.fresh();
+        out.inherit_non_uniform(index, target.pointer, &[pointer]);
+        out.op(op::AccessChain, (pointer_type, pointer, chain.as_slice(), at));
+        out.op(op::Store, (pointer, value, Words(access)));
     };
     let per_step = table.elements_per_step();
     let (steps, rest) = (data.count as u32 / per_step, data.count as u32 % per_step);
-    let [zero, one, per_step_id, count] = [0, 1, per_step, steps].map(|value| globals.constant(value));
-    code.label(entry);
-    code.branch(header);
-    code.label(header);
-    phi(code, uint, step, &[(zero, entry), (next_step, next)]);
-    code.op(op::LoopMerge, (merge, next, Literal(0)));
-    code.branch(test);
-    code.label(test);
-    code.op(op::ULessThan, (bool, has_more, step, count));
-    code.op(op::BranchConditional, (has_more, body, merge));
-    code.label(body);
-    let values = table.step(code, globals, step, per_step);
+    let [zero, one, per_step_id, count] = [0, 1, per_step, steps].map(|value| out.constant(value));
+    out.label(entry);
+    out.branch(header);
+    out.label(header);
+    out.phi(uint, step, &[(zero, entry), (next_step, next)]);
+    out.op(op::LoopMerge, (merge, next, Literal(0)));
+    out.branch(test);
+    out.label(test);
+    out.op(op::ULessThan, (bool, has_more, step, count));
+    out.op(op::BranchConditional, (has_more, body, merge));
+    out.label(body);
+    let values = table.step(out, step, per_step);
     let mut first = step;
     if per_step > 1 {
-        first = globals.fresh();
-        code.op(op::IMul, (uint, first, step, per_step_id));
+        first = out.fresh();
+        out.op(op::IMul, (uint, first, step, per_step_id));
     }
     for (number, value) in (0..).zip(values) {
         let mut at = first;
         if number > 0 {
-            at = globals.fresh();
-            let number = globals.constant(number);
-            code.op(op::IAdd, (uint, at, first, number));
+            at = out.fresh();
+            let number = out.constant(number);
+            out.op(op::IAdd, (uint, at, first, number));
         }
-        store(code, globals, at, value);
+        store(out, at, value);
     }
-    code.branch(next);
-    code.label(next);
-    code.op(op::IAdd, (uint, next_step, step, one));
-    code.branch(header);
-    code.label(merge);
+    out.branch(next);
+    out.label(next);
+    out.op(op::IAdd, (uint, next_step, step, one));
+    out.branch(header);
+    out.label(merge);
     if rest > 0 {
-        for (number, value) in (steps * per_step..).zip(table.step(code, globals, count, rest)) {
-            let at = globals.constant(number);
-            store(code, globals, at, value);
+        for (number, value) in (steps * per_step..).zip(table.step(out, count, rest)) {
+            let at = out.constant(number);
+            store(out, at, value);
         }
     }
-    code.op(op::Return, ());
-    code.op(op::FunctionEnd, ());
-    let mut call = Code::default();
-    let result = globals.fresh();
-    call.op(op::FunctionCall, (void, result, function, arguments.as_slice()));
-    call
+    out.op(op::Return, ());
+    out.op(op::FunctionEnd, ());
+    functions.append(&out.take_code());
+    out.code = caller;
+    out.emit(op::FunctionCall, void, (function, arguments.as_slice()));
 }
 
 /// The memory operands of a store of a part as large as `bytes`.

@@ -2,7 +2,7 @@
 
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::literal_words;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::words::MAX_INST_WORDS;
@@ -92,28 +92,27 @@ impl<'w> ConstantData<'w> {
     }
 
     /// A constant with the value of element `number`.
-    pub(super) fn constant(&self, globals: &mut Globals, number: usize) -> Id {
+    pub(super) fn constant(&self, out: &mut Emitter, number: usize) -> Id {
         let words = literal_words(&self.element, self.value(number));
-        globals.value(op::Constant, self.element.result(), Words(&words))
+        out.value(op::Constant, self.element.result(), Words(&words))
     }
 
     /// The same data as an `OpConstantComposite`, with a constant for each value.
-    pub(super) fn composite(&self, globals: &mut Globals) -> Code {
-        let mut code = Code::default();
+    pub(super) fn composite(&self, out: &mut Emitter) -> Code {
         let mut constants: HashMap<u64, Id> = HashMap::default();
         let mut parts = Vec::with_capacity(self.count);
         for number in 0..self.count {
             let value = self.value(number);
             let id = *constants.entry(value).or_insert_with(|| {
-                let id = globals.fresh();
+                let id = out.fresh();
                 let words = literal_words(&self.element, value);
-                code.op(op::Constant, (self.element.result(), id, Words(&words)));
+                out.op(op::Constant, (self.element.result(), id, Words(&words)));
                 id
             });
             parts.push(id);
         }
         let head = (self.inst.result_type(), self.inst.result(), parts.as_slice());
-        code.op(op::ConstantComposite, head);
-        code
+        out.op(op::ConstantComposite, head);
+        out.take_code()
     }
 }

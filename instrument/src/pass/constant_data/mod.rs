@@ -21,7 +21,7 @@ mod value;
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::error::Result;
 use crate::spv::Id;
@@ -39,7 +39,7 @@ use value::Value;
 /// Data that does not match its array type, an element type that is not handled, or a use that no form allows.
 pub(crate) fn lower(index: &Index<'_>, mut place: impl FnMut(&[u32]) -> Option<u64>) -> Result<Edits> {
     let mut edits = Edits::default();
-    let mut globals = Globals::new(index);
+    let mut out = Emitter::new(index);
     let (mut constants, mut tables, mut variables) = (Vec::new(), Vec::new(), Vec::new());
     for inst in &index.constant_data {
         let data = ConstantData::read(index, inst)?;
@@ -49,13 +49,13 @@ pub(crate) fn lower(index: &Index<'_>, mut place: impl FnMut(&[u32]) -> Option<u
             None
         };
         let table = match address {
-            Some(address) => Table::in_memory(index, &mut globals, &data, address),
+            Some(address) => Table::in_memory(index, &mut out, &data, address),
             None if data.fits_constant() => {
                 constants.push(data);
                 continue;
             }
             None => {
-                let (table, variable) = Table::in_variable(&mut globals, &data);
+                let (table, variable) = Table::in_variable(&mut out, &data);
                 variables.push(variable);
                 table
             }
@@ -63,18 +63,18 @@ pub(crate) fn lower(index: &Index<'_>, mut place: impl FnMut(&[u32]) -> Option<u
         tables.push((data, table));
     }
     if tables.iter().any(|(_, table)| table.is_in_memory()) {
-        declare_physical_addressing(index, &mut globals, &mut edits);
+        declare_physical_addressing(index, &mut out, &mut edits);
     }
     let values = Value::all(index, tables);
     let kept: HashSet<Id> = match values.is_empty() {
         true => HashSet::default(),
-        false => Tables::new(index, &mut globals, &mut edits, variables).lower(&values)?,
+        false => Tables::new(index, &mut out, &mut edits, variables).lower(&values)?,
     };
     let kept = values.iter().filter(|value| kept.contains(&value.inst.result()));
     for data in constants.iter().chain(kept.filter_map(Value::data)) {
-        edits.replace_inst(&data.inst, &data.composite(&mut globals));
+        edits.replace_inst(&data.inst, &data.composite(&mut out));
     }
-    globals.finish(index, &mut edits);
+    out.finish(index, &mut edits);
     Ok(edits)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn insert_at_entries(
 /// Inserts code behind the variables of a function.
 pub(super) fn insert_at_start(index: &Index<'_>, edits: &mut Edits, function: &Function, rank: Rank, code: &Code) {
     if let Some(start) = index.after_variables(function) {
-        edits.insert_ranked(start, rank, &code.words);
+        edits.insert_ranked(start, rank, code);
     }
 }
 

@@ -24,17 +24,17 @@ use super::value::{Part, Value};
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::literal_words;
 use crate::edit::annotations::remove_annotations;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::op::storage_class;
-use crate::spv::{Code, Id, Inst, Literal, Words, op, operands};
+use crate::spv::{Code, Id, Inst, Literal, Operands, Words, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Lowers the values of a module that contain tables.
 pub(super) struct Tables<'a, 'w> {
     index: &'a Index<'w>,
-    globals: &'a mut Globals,
+    out: &'a mut Emitter,
     edits: &'a mut Edits,
     uses: Uses<'a, 'w>,
     /// The functions written so far.
@@ -53,15 +53,10 @@ pub(super) struct Tables<'a, 'w> {
 
 impl<'a, 'w> Tables<'a, 'w> {
     /// `variables`: those of tables.
-    pub(super) fn new(
-        index: &'a Index<'w>,
-        globals: &'a mut Globals,
-        edits: &'a mut Edits,
-        variables: Vec<Id>,
-    ) -> Self {
+    pub(super) fn new(index: &'a Index<'w>, out: &'a mut Emitter, edits: &'a mut Edits, variables: Vec<Id>) -> Self {
         Self {
             index,
-            globals,
+            out,
             edits,
             uses: Uses::new(index),
             functions: Code::default(),
@@ -97,17 +92,19 @@ impl<'a, 'w> Tables<'a, 'w> {
                     is_kept |= self.kept.contains(&inst.result());
                 }
                 op::CompositeExtract if let Some((data, number)) = value.element(inst.from(4)) => {
-                    let constant = data.constant(self.globals, number);
+                    let constant = data.constant(self.out, number);
                     self.replace(&inst, op::CopyObject, constant);
                 }
                 op::SpecConstantOp
                     if inst.spec_opcode() == op::CompositeExtract
                         && let Some((data, number)) = value.element(inst.from(5)) =>
                 {
-                    let mut code = Code::default();
                     let literal = literal_words(&data.element, data.value(number));
-                    code.op(op::Constant, (inst.result_type(), inst.result(), Words(&literal)));
-                    self.edits.replace_inst(&inst, &code);
+                    self.edits.replace_by(
+                        &inst,
+                        op::Constant,
+                        (inst.result_type(), inst.result(), Words(&literal)),
+                    );
                 }
                 op::Store if self.uses.is_store(&inst, id) => {
                     match self.look_ups(inst.pointer(), value) {
@@ -124,7 +121,9 @@ impl<'a, 'w> Tables<'a, 'w> {
                     self.remove(&inst);
                 }
                 op::Variable => {
-                    self.edits.replace_inst(&inst, &without_initializer(&inst));
+                    let class = Literal(inst.storage_class());
+                    self.edits
+                        .replace_by(&inst, op::Variable, (inst.result_type(), inst.result(), class));
                     if self.look_ups(inst.result(), value).is_none() {
                         self.fill(value, &inst);
                     }
@@ -149,21 +148,24 @@ impl<'a, 'w> Tables<'a, 'w> {
         let Self { index, edits, .. } = self;
         for (offset, operands) in self.replaced {
             let inst = index.inst(offset);
-            let mut words = inst.words.to_vec();
+            let mut code = Code::default();
+            code.copy(&inst);
             for (at, id) in operands {
-                if let Some(word) = words.get_mut(at) {
+                if let Some(word) = code.words.get_mut(at) {
                     *word = id.word();
                 }
             }
-            edits.replace(offset, inst.words.len(), &words);
+            edits.replace_inst(&inst, &code);
         }
         remove_annotations(index, |id| self.removed.contains(&id), edits);
-        edits.insert(index.words.len(), &self.functions.words);
+        edits.insert(index.words.len(), &self.functions);
         if index.version >= crate::spv::words::version(1, 4) && !self.variables.is_empty() {
             for entry in &index.entry_points {
-                let mut code = Code::default();
-                code.op(op::EntryPoint, (Words(entry.inst.from(1)), self.variables.as_slice()));
-                edits.replace_inst(&entry.inst, &code);
+                edits.replace_by(
+                    &entry.inst,
+                    op::EntryPoint,
+                    (Words(entry.inst.from(1)), self.variables.as_slice()),
+                );
             }
         }
         self.kept
@@ -184,27 +186,23 @@ impl<'a, 'w> Tables<'a, 'w> {
                 };
                 let ty = self.index.def(self.index.type_of(at));
                 for load in loads {
-                    let mut code = Code::default();
-                    table.1.look_up(&mut code, self.globals, (at, ty), load.result());
-                    self.edits.replace_inst(&load, &code);
+                    table.1.look_up(self.out, (at, ty), load.result());
+                    self.edits.replace_inst(&load, &self.out.take_code());
                 }
             }
         }
     }
 
-    fn replace(&mut self, inst: &Inst<'_>, opcode: u16, operand: Id) {
-        let mut code = Code::default();
-        code.op(opcode, (inst.result_type(), inst.result(), operand));
-        self.edits.replace_inst(inst, &code);
+    fn replace(&mut self, inst: &Inst<'_>, opcode: u16, operand: impl Operands) {
+        self.edits
+            .replace_by(inst, opcode, (inst.result_type(), inst.result(), operand));
     }
 
     /// Removes a definition without uses. One that debug information names is replaced.
     fn remove(&mut self, inst: &Inst<'_>) {
         if self.uses.has_debug_info(inst.result()) {
-            let mut code = Code::default();
             // Undef is allowed among the constants too.
-            code.op(op::Undef, (inst.result_type(), inst.result()));
-            self.edits.replace_inst(inst, &code);
+            self.replace(inst, op::Undef, ());
         } else {
             self.edits.remove_inst(inst);
             self.removed.insert(inst.result());
@@ -222,26 +220,24 @@ impl<'a, 'w> Tables<'a, 'w> {
 
     /// Code that copies the parts of a value to an object, with the memory operands of a store.
     fn copy(&mut self, value: &Value<'w>, target: &Target, store: Option<&Inst<'w>>) -> Code {
-        let mut code = Code::default();
         for (path, part) in &value.parts {
-            let target = target.part(self.globals, path);
+            let target = target.part(self.out, path);
             match part {
                 Part::Table(table) => {
                     let (data, table) = &**table;
                     let access = store.map_or_else(Vec::new, |store| access_of_part(store, data.bytes as u32));
                     let functions = &mut self.functions;
-                    let call = copy(self.index, self.globals, functions, (data, table), &target, &access);
-                    code.words.extend_from_slice(&call.words);
+                    copy(self.index, self.out, functions, (data, table), &target, &access);
                 }
                 Part::Constant(id) => {
                     // A part may have any alignment, but not less than a byte.
                     let access = store.map_or_else(Vec::new, |store| access_of_part(store, 1));
                     let ty = self.index.type_of(*id);
-                    target.store(&mut code, self.globals, (*id, ty), &access);
+                    target.store(self.out, (*id, ty), &access);
                 }
             }
         }
-        code
+        self.out.take_code()
     }
 
     /// Fills a variable, which had an initialiser, at the start of its function or of the entry points.
@@ -259,7 +255,7 @@ impl<'a, 'w> Tables<'a, 'w> {
     /// Loads the value from a filled variable at the start of each function that uses it.
     fn replace_others(&mut self, value: &Value<'w>, others: &[Inst<'w>]) -> Result<()> {
         let (id, ty) = (value.inst.result(), value.inst.result_type());
-        let whole = self.globals.variable(storage_class::Private, ty, None);
+        let whole = self.out.variable(storage_class::Private, ty, None);
         self.variables.push(whole);
         let mut loaded: HashMap<usize, Id> = HashMap::default();
         for inst in others {
@@ -274,9 +270,8 @@ impl<'a, 'w> Tables<'a, 'w> {
                 ));
             };
             let loaded = *loaded.entry(function.offset).or_insert_with(|| {
-                let loaded = self.globals.fresh();
-                let mut code = Code::default();
-                code.op(op::Load, (ty, loaded, whole));
+                let loaded = self.out.emit(op::Load, ty, whole);
+                let code = self.out.take_code();
                 insert_at_start(self.index, self.edits, &function, Rank::Entry, &code);
                 loaded
             });
@@ -291,11 +286,4 @@ impl<'a, 'w> Tables<'a, 'w> {
         insert_at_entries(self.index, self.edits, &code, |_| true);
         Ok(())
     }
-}
-
-fn without_initializer(variable: &Inst<'_>) -> Code {
-    let mut code = Code::default();
-    let head = (variable.result_type(), variable.result());
-    code.op(op::Variable, (head.0, head.1, Literal(variable.storage_class())));
-    code
 }

@@ -5,9 +5,8 @@ use super::region::Region;
 use super::uses::{OutsideUses, ReachableBlocks, defining_block};
 use super::widening::{TypeLimits, Widening, choose_widening};
 use crate::analysis::index::{Function, Index};
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::error::Result;
-use crate::spv::Code;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::op_sets::is_untyped_chain;
 use crate::spv::{Id, Inst, op};
@@ -22,7 +21,7 @@ pub(super) struct RegionContext<'a, 'w> {
     pub(super) reachable: &'a ReachableBlocks,
     pub(super) limits: &'a TypeLimits,
     pub(super) decorations: &'a DecorationInsts<'w>,
-    pub(super) globals: &'a mut Globals,
+    pub(super) out: &'a mut Emitter,
     /// Ids in the new function, by id of the old one, where they differ.
     pub(super) inner_ids: HashMap<Id, Id>,
 }
@@ -35,14 +34,16 @@ impl<'w> RegionContext<'_, 'w> {
 
     /// Gives `id` a fresh id in the new function.
     pub(super) fn rename(&mut self, id: Id) -> Id {
-        let inner = self.globals.fresh();
+        let inner = self.out.fresh();
         self.inner_ids.insert(id, inner);
         inner
     }
 
     /// Copies an instruction into the new function.
-    pub(super) fn copy(&self, code: &mut Code, inst: &Inst<'_>) {
-        code.copy_mapped(inst, self.index.selector_words(inst), |id| self.inner_id(id));
+    pub(super) fn copy(&mut self, inst: &Inst<'_>) {
+        let (width, ids) = (self.index.selector_words(inst), &self.inner_ids);
+        let inner_id = |id| ids.get(&id).copied().unwrap_or(id);
+        self.out.code.copy_mapped(inst, width, inner_id);
     }
 
     /// Whether a label is that of a block of the region.
@@ -95,18 +96,17 @@ impl<'w> RegionContext<'_, 'w> {
 
     /// How values of a type cross the border; `None` for those that cross as they are.
     pub(super) fn widening(&mut self, ty: Id, offset: usize) -> Result<Option<Widening>> {
-        choose_widening(self.index, self.limits, self.globals, ty, offset)
+        choose_widening(self.index, self.limits, self.out, ty, offset)
     }
 
     /// Defines `id` as an undefined value of a type.
-    pub(super) fn define_undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
+    pub(super) fn define_undefined(&mut self, ty: Id, id: Id) -> Result<()> {
         let Some(widening) = self.widening(ty, self.function.offset)? else {
-            code.op(op::Undef, (ty, id));
+            self.out.op(op::Undef, (ty, id));
             return Ok(());
         };
-        let wide = self.globals.fresh();
-        code.op(op::Undef, (widening.wide_type, wide));
-        widening.narrow(code, wide, id);
+        let wide = self.out.emit(op::Undef, widening.wide_type, ());
+        widening.narrow(self.out, wide, id);
         Ok(())
     }
 }

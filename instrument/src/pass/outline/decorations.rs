@@ -2,7 +2,7 @@
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
 
@@ -34,12 +34,12 @@ impl<'w> DecorationInsts<'w> {
     }
 
     /// Gives `to` the decorations of `from`, those of decoration groups through the same groups.
-    pub(super) fn copy(&self, globals: &mut Globals, from: Id, to: Id) {
+    pub(super) fn copy(&self, out: &mut Emitter, from: Id, to: Id) {
         for inst in self.of(from) {
             if inst.opcode() == op::GroupDecorate {
-                globals.decorate_by_group(inst.target(), to);
+                out.decorate_by_group(inst.target(), to);
             } else {
-                globals.decorate(to, inst.decoration(), inst.from(3));
+                out.decorate(to, inst.decoration(), inst.from(3));
             }
         }
     }
@@ -68,7 +68,7 @@ impl<'w> DecorationInsts<'w> {
 /// SPIR-V requires an aliasing decoration on every parameter that is, or points to, a pointer into physical storage
 /// buffers (`Restrict` or `Aliased`, `RestrictPointer` or `AliasedPointer`). The pass does not analyse aliasing, so it
 /// chooses the one that is always right.
-pub(super) fn decorate_parameter(index: &Index<'_>, globals: &mut Globals, ty: Id, argument: Id, parameter: Id) {
+pub(super) fn decorate_parameter(index: &Index<'_>, out: &mut Emitter, ty: Id, argument: Id, parameter: Id) {
     let memory_decorations = [
         decoration::Volatile,
         decoration::Coherent,
@@ -79,14 +79,14 @@ pub(super) fn decorate_parameter(index: &Index<'_>, globals: &mut Globals, ty: I
     let is_parameter = index.opcode(argument) == op::FunctionParameter;
     for kind in memory_decorations.into_iter().filter(|_| is_parameter) {
         if index.decoration(argument, kind).is_some() {
-            globals.decorate(parameter, kind, &[]);
+            out.decorate(parameter, kind, &[]);
         }
     }
     let pointer = index.def(ty).filter(|inst| inst.opcode() == op::TypePointer);
     if is_physical_pointer(index, ty) {
-        globals.decorate(parameter, decoration::Aliased, &[]);
+        out.decorate(parameter, decoration::Aliased, &[]);
     } else if pointer.is_some_and(|inst| is_physical_pointer(index, inst.pointee())) {
-        globals.decorate(parameter, decoration::AliasedPointer, &[]);
+        out.decorate(parameter, decoration::AliasedPointer, &[]);
     }
 }
 

@@ -5,10 +5,10 @@ use super::decorations::decorate_parameter;
 use super::region::PASS;
 use super::widening::Widening;
 use crate::analysis::index::Block;
-use crate::edit::phi::{phi, predecessor};
+use crate::edit::phi::predecessor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::op_sets::is_memory_object;
-use crate::spv::{Code, Id, Inst, op, operands};
+use crate::spv::{Id, Inst, op, operands};
 
 /// A parameter of the new function.
 pub(super) struct Parameter {
@@ -58,12 +58,11 @@ enum Step<'w> {
     Rematerialize(Inst<'w>),
 }
 
-/// Writes the phis that stay outside to `call`; returns those that also move inside.
+/// Writes the phis that stay outside; returns those that also move inside.
 pub(super) fn split_phis<'w>(
     context: &mut RegionContext<'_, 'w>,
     first: &Block,
     inputs: &mut Inputs<'w>,
-    call: &mut Code,
 ) -> Vec<SplitPhi<'w>> {
     let index = context.index;
     let mut split_phis = Vec::new();
@@ -72,16 +71,16 @@ pub(super) fn split_phis<'w>(
         let (inside, outside): (Vec<_>, Vec<_>) =
             inst.phi_pairs().partition(|(_, from)| context.is_region_label(*from));
         let stays_outside = inside.is_empty();
-        let merged = if stays_outside { id } else { context.globals.fresh() };
-        phi(call, ty, merged, &outside);
-        let parameter = context.globals.fresh();
+        let merged = if stays_outside { id } else { context.out.fresh() };
+        context.out.phi(ty, merged, &outside);
+        let parameter = context.out.fresh();
         inputs.parameters.push(Parameter {
             ty,
             argument: merged,
             id: parameter,
         });
-        decorate_parameter(index, context.globals, ty, id, parameter);
-        context.globals.inherit_non_uniform(index, id, &[parameter]);
+        decorate_parameter(index, context.out, ty, id, parameter);
+        context.out.inherit_non_uniform(index, id, &[parameter]);
         if stays_outside {
             context.inner_ids.insert(id, parameter);
         } else {
@@ -182,7 +181,7 @@ fn provide<'w>(context: &mut RegionContext<'_, 'w>, id: Id, inputs: &mut Inputs<
         };
         let (index, ty) = (context.index, inst.result_type());
         let inner = context.rename(id);
-        context.globals.inherit_non_uniform(index, id, &[inner]);
+        context.out.inherit_non_uniform(index, id, &[inner]);
         if context.must_rematerialize(&inst) {
             stack.push(Step::Rematerialize(inst));
             let operands = stack.len();
@@ -191,7 +190,7 @@ fn provide<'w>(context: &mut RegionContext<'_, 'w>, id: Id, inputs: &mut Inputs<
                 operands.reverse();
             }
         } else if let Some(widening) = context.widening(ty, inst.offset)? {
-            let (argument, parameter) = (context.globals.fresh(), context.globals.fresh());
+            let (argument, parameter) = (context.out.fresh(), context.out.fresh());
             inputs.parameters.push(Parameter {
                 ty: widening.wide_type,
                 argument,
@@ -210,7 +209,7 @@ fn provide<'w>(context: &mut RegionContext<'_, 'w>, id: Id, inputs: &mut Inputs<
                 argument: id,
                 id: inner,
             });
-            decorate_parameter(index, context.globals, ty, id, inner);
+            decorate_parameter(index, context.out, ty, id, inner);
         }
     }
     Ok(())

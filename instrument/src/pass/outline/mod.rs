@@ -40,7 +40,7 @@ mod widening;
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
 use crate::error::Result;
 use crate::spv::Id;
@@ -52,13 +52,6 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use uses::{ReachableBlocks, collect_outside_uses};
 use widening::TypeLimits;
 
-/// Whether any region has to move.
-pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {
-    let outlined = HashSet::default();
-    plan.touched(index)
-        .any(|(number, function)| !find_regions(index, plan, number, function, &outlined).is_empty())
-}
-
 /// Moves the outermost regions; the next round moves those inside them. `outlined` holds the functions made by earlier
 /// rounds, and receives those of this one: a region that only calls one of them stays. No edits if no region has to move.
 ///
@@ -68,8 +61,8 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {
 pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     // What all regions share, collected for the first of them.
-    let mut shared: Option<(Globals, DecorationInsts<'_>, TypeLimits)> = None;
-    for (number, function) in plan.touched(index) {
+    let mut shared: Option<(Emitter, DecorationInsts<'_>, TypeLimits)> = None;
+    for (number, function) in plan.functions_with_exits(index) {
         let regions = keep_outermost(find_regions(index, plan, number, function, outlined));
         if regions.is_empty() {
             continue;
@@ -78,8 +71,8 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
         let uses = collect_outside_uses(index, function, &regions, &reachable);
         let mut renames = PhiRenames::default();
         for (region, uses) in regions.iter().zip(&uses) {
-            let (globals, decorations, limits) = shared
-                .get_or_insert_with(|| (Globals::new(index), DecorationInsts::new(index), TypeLimits::new(index)));
+            let (out, decorations, limits) = shared
+                .get_or_insert_with(|| (Emitter::new(index), DecorationInsts::new(index), TypeLimits::new(index)));
             let context = RegionContext {
                 index,
                 function,
@@ -88,15 +81,15 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
                 reachable: &reachable,
                 limits,
                 decorations,
-                globals,
+                out,
                 inner_ids: HashMap::default(),
             };
             outlined.insert(outline_region(context, &mut renames, &mut edits)?);
         }
         renames.apply(index, function, &mut edits);
     }
-    if let Some((globals, ..)) = shared {
-        globals.finish(index, &mut edits);
+    if let Some((out, ..)) = shared {
+        out.finish(index, &mut edits);
     }
     Ok(edits)
 }

@@ -13,9 +13,9 @@ use super::inputs::{Inputs, SplitPhi, collect_inputs, split_phis};
 use super::outputs::{Output, Outputs, collect_outputs};
 use super::region::{PASS, RegionBlocks};
 use crate::edit::Edits;
-use crate::edit::phi::{PhiRenames, phi};
+use crate::edit::phi::PhiRenames;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Id, Literal, op};
 use std::iter;
 
 /// Most parameters of a function and members of a structure (SPIR-V specification 2.17, Universal Limits).
@@ -50,10 +50,9 @@ pub(super) fn outline_region<'w>(
         return Err(Error::new(ErrorKind::Unsupported, PASS, offset as u32, message));
     }
     // Phase 2.
-    let mut call = Code::default();
-    call.label(blocks.first.label);
+    context.out.label(blocks.first.label);
     let mut inputs = Inputs::default();
-    let split_phis = split_phis(&mut context, &blocks.first, &mut inputs, &mut call);
+    let split_phis = split_phis(&mut context, &blocks.first, &mut inputs);
     // Phase 3.
     collect_inputs(&mut context, &blocks.ordered, blocks.last.terminator, &mut inputs)?;
     let outputs = collect_outputs(&mut context)?;
@@ -62,10 +61,14 @@ pub(super) fn outline_region<'w>(
     rename_outputs(&mut context, &outputs);
     // Phase 5.
     let signature = declare_signature(&mut context, &inputs, &outputs);
-    let function = write_function(&mut context, &signature, &blocks, &split_phis, &inputs, &outputs)?;
+    let call = context.out.take_code();
+    write_function(&mut context, &signature, &blocks, &split_phis, &inputs, &outputs)?;
+    let function = context.out.take_code();
     // Phase 6.
-    write_call(&mut context, &signature, &inputs, &outputs, &mut call)?;
-    call.copy(&index.terminator(&blocks.last));
+    context.out.code = call;
+    write_call(&mut context, &signature, &inputs, &outputs)?;
+    context.out.code.copy(&index.terminator(&blocks.last));
+    let call = context.out.take_code();
     // Phase 7.
     for id in outputs.redefined() {
         context.decorations.remove_arithmetic(id, edits);
@@ -76,8 +79,8 @@ pub(super) fn outline_region<'w>(
     for inst in &outputs.orphaned {
         edits.remove_inst(inst);
     }
-    edits.insert(blocks.first.offset, &call.words);
-    edits.insert(index.words.len(), &function.words);
+    edits.insert(blocks.first.offset, &call);
+    edits.insert(index.words.len(), &function);
     for target in [context.region.header, context.region.merge] {
         renames.edge(target, blocks.last.label, blocks.first.label);
     }
@@ -106,24 +109,24 @@ fn rename_outputs(context: &mut RegionContext<'_, '_>, outputs: &Outputs<'_>) {
     for id in returned.chain(rematerialized).chain(undefined) {
         if !context.inner_ids.contains_key(&id) {
             let inner = context.rename(id);
-            context.decorations.copy(context.globals, id, inner);
+            context.decorations.copy(context.out, id, inner);
         }
     }
 }
 
 /// Declares the types of the function and its id.
 fn declare_signature(context: &mut RegionContext<'_, '_>, inputs: &Inputs<'_>, outputs: &Outputs<'_>) -> Signature {
-    let globals = &mut *context.globals;
+    let out = &mut *context.out;
     let output_types: Vec<Id> = outputs.returned.iter().map(Output::returned_type).collect();
     let return_type = match output_types.as_slice() {
-        [] => globals.void(),
+        [] => out.void(),
         [only] => *only,
-        many => globals.structure(many),
+        many => out.structure(many),
     };
     let parameters: Vec<Id> = inputs.parameters.iter().map(|parameter| parameter.ty).collect();
-    let function_type = globals.function_type(return_type, &parameters);
-    let function = globals.fresh();
-    globals.name(function, "vkabort_continue");
+    let function_type = out.function_type(return_type, &parameters);
+    let function = out.fresh();
+    out.name(function, "vkabort_continue");
     Signature {
         function,
         function_type,
@@ -141,13 +144,12 @@ fn write_function(
     split_phis: &[SplitPhi<'_>],
     inputs: &Inputs<'_>,
     outputs: &Outputs<'_>,
-) -> Result<Code> {
+) -> Result<()> {
     let index = context.index;
     let RegionBlocks { ordered, first, last } = blocks;
-    let entry = context.globals.fresh();
+    let entry = context.out.fresh();
     let start = context.rename(first.label);
-    let mut code = Code::default();
-    code.op(
+    context.out.op(
         op::Function,
         (
             signature.return_type,
@@ -157,19 +159,19 @@ fn write_function(
         ),
     );
     for parameter in &inputs.parameters {
-        code.op(op::FunctionParameter, (parameter.ty, parameter.id));
+        context.out.op(op::FunctionParameter, (parameter.ty, parameter.id));
     }
-    code.label(entry);
+    context.out.label(entry);
     for (ty, inner) in &inputs.undefined {
-        context.define_undefined(&mut code, *ty, *inner)?;
+        context.define_undefined(*ty, *inner)?;
     }
     for input in &inputs.narrow {
-        input.widening.narrow(&mut code, input.parameter, input.inner);
+        input.widening.narrow(context.out, input.parameter, input.inner);
     }
     for inst in &inputs.rematerialized {
-        context.copy(&mut code, inst);
+        context.copy(inst);
     }
-    code.branch(start);
+    context.out.branch(start);
     // A branch out of the loop needs no merge instruction, and the return in its place must not have one.
     let end = if last.merge == 0 { last.terminator } else { last.merge };
     for block in ordered {
@@ -181,40 +183,42 @@ fn write_function(
                 continue;
             }
             if block.label != first.label || inst.opcode() != op::Phi {
-                context.copy(&mut code, &inst);
+                context.copy(&inst);
             } else if let Some(split) = split_phis.iter().find(|p| p.inst.offset == inst.offset) {
                 let inside = split.inside.iter();
                 let inside = inside.map(|(value, from)| (context.inner_id(*value), context.inner_id(*from)));
                 let pairs: Vec<(Id, Id)> = iter::once((split.parameter, entry)).chain(inside).collect();
-                phi(&mut code, inst.result_type(), context.inner_id(inst.result()), &pairs);
+                context
+                    .out
+                    .phi(inst.result_type(), context.inner_id(inst.result()), &pairs);
             }
         }
         if block.label == last.label {
-            write_return(context, signature.return_type, &outputs.returned, &mut code);
+            write_return(context, signature.return_type, &outputs.returned);
         }
     }
-    code.op(op::FunctionEnd, ());
-    Ok(code)
+    context.out.op(op::FunctionEnd, ());
+    Ok(())
 }
 
-fn write_return(context: &mut RegionContext<'_, '_>, return_type: Id, outputs: &[Output], code: &mut Code) {
+fn write_return(context: &mut RegionContext<'_, '_>, return_type: Id, outputs: &[Output]) {
     let mut values = Vec::with_capacity(outputs.len());
     for output in outputs {
         let mut value = context.inner_id(output.id);
         if let Some(widening) = output.widening {
-            let wide = context.globals.fresh();
-            widening.widen(code, value, wide);
+            let wide = context.out.fresh();
+            widening.widen(context.out, value, wide);
             value = wide;
         }
         values.push(value);
     }
     match values.as_slice() {
-        [] => code.op(op::Return, ()),
-        [only] => code.op(op::ReturnValue, *only),
+        [] => context.out.op(op::Return, ()),
+        [only] => context.out.op(op::ReturnValue, *only),
         many => {
-            let whole = context.globals.fresh();
-            code.op(op::CompositeConstruct, (return_type, whole, many));
-            code.op(op::ReturnValue, whole);
+            let whole = context.out.fresh();
+            context.out.op(op::CompositeConstruct, (return_type, whole, many));
+            context.out.op(op::ReturnValue, whole);
         }
     }
 }
@@ -225,38 +229,42 @@ fn write_call(
     signature: &Signature,
     inputs: &Inputs<'_>,
     outputs: &Outputs<'_>,
-    code: &mut Code,
 ) -> Result<()> {
     let arguments: Vec<Id> = inputs.parameters.iter().map(|parameter| parameter.argument).collect();
     for input in &inputs.narrow {
-        input.widening.widen(code, input.outer, input.argument);
+        input.widening.widen(context.out, input.outer, input.argument);
     }
     // By output: its id as it is returned.
     let mut returned_ids = Vec::with_capacity(outputs.returned.len());
     for output in &outputs.returned {
-        returned_ids.push(output.widening.map_or(output.id, |_| context.globals.fresh()));
+        returned_ids.push(output.widening.map_or(output.id, |_| context.out.fresh()));
     }
     let result = match returned_ids.as_slice() {
         [only] => *only,
-        _ => context.globals.fresh(),
+        _ => context.out.fresh(),
     };
-    code.op(
+    context.out.op(
         op::FunctionCall,
         (signature.return_type, result, signature.function, arguments.as_slice()),
     );
     if outputs.returned.len() > 1 {
         for (member, (ty, id)) in (0..).zip(signature.output_types.iter().zip(&returned_ids)) {
-            code.op(op::CompositeExtract, (*ty, *id, result, Literal(member)));
+            context
+                .out
+                .op(op::CompositeExtract, (*ty, *id, result, Literal(member)));
         }
     }
     for (output, returned_id) in outputs.returned.iter().zip(&returned_ids) {
         if let Some(widening) = output.widening {
-            widening.narrow(code, *returned_id, output.id);
+            widening.narrow(context.out, *returned_id, output.id);
         }
     }
-    outputs.rematerialized.iter().for_each(|inst| code.copy(inst));
+    outputs
+        .rematerialized
+        .iter()
+        .for_each(|inst| context.out.code.copy(inst));
     for (ty, id) in &outputs.undefined {
-        context.define_undefined(code, *ty, *id)?;
+        context.define_undefined(*ty, *id)?;
     }
     Ok(())
 }

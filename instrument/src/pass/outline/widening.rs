@@ -13,10 +13,10 @@
 
 use super::region::PASS;
 use crate::analysis::index::Index;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::op::{capability, decoration};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Id, op};
 use rustc_hash::FxHashSet as HashSet;
 
 /// Types whose values cannot cross the border of a region as they are. Collected once per round, since very many values
@@ -92,13 +92,13 @@ pub(super) struct Widening {
 
 impl Widening {
     /// Defines `wide` as the wide form of `value`.
-    pub(super) fn widen(self, code: &mut Code, value: Id, wide: Id) {
-        code.op(self.opcode, (self.wide_type, wide, value));
+    pub(super) fn widen(self, out: &mut Emitter, value: Id, wide: Id) {
+        out.op(self.opcode, (self.wide_type, wide, value));
     }
 
     /// Defines `value` from its wide form.
-    pub(super) fn narrow(self, code: &mut Code, wide: Id, value: Id) {
-        code.op(self.opcode, (self.narrow_type, value, wide));
+    pub(super) fn narrow(self, out: &mut Emitter, wide: Id, value: Id) {
+        out.op(self.opcode, (self.narrow_type, value, wide));
     }
 }
 
@@ -111,7 +111,7 @@ impl Widening {
 pub(super) fn choose_widening(
     index: &Index<'_>,
     limits: &TypeLimits,
-    globals: &mut Globals,
+    out: &mut Emitter,
     ty: Id,
     offset: usize,
 ) -> Result<Option<Widening>> {
@@ -123,8 +123,8 @@ pub(super) fn choose_widening(
         _ => ty,
     };
     let (mut wide_type, opcode) = match index.opcode(scalar) {
-        op::TypeFloat => (globals.float(32), op::FConvert),
-        op::TypeInt => (globals.uint(), op::SConvert),
+        op::TypeFloat => (out.float(32), op::FConvert),
+        op::TypeInt => (out.uint(), op::SConvert),
         _ => {
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -137,7 +137,7 @@ pub(super) fn choose_widening(
     };
     if scalar != ty {
         let count = index.def(ty).map_or(0, |vector| vector.component_count());
-        wide_type = globals.vector(wide_type, count);
+        wide_type = out.vector(wide_type, count);
     }
     Ok(Some(Widening {
         narrow_type: ty,

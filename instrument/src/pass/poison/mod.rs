@@ -26,10 +26,9 @@ mod total_arithmetic;
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::Code;
 use crate::spv::op::{decoration, execution_mode, storage_class};
 use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashSet as HashSet;
@@ -55,7 +54,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     }
     let mut lowering = Lowering {
         index,
-        globals: Globals::new(index),
+        out: Emitter::new(index),
         placeholders: Placeholders::default(),
         has_freeze: function_insts(index).any(|inst| inst.opcode() == op::FreezeKHR),
         has_arithmetic_poison,
@@ -64,16 +63,14 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     };
     // Phases 2 and 3.
     for inst in index.globals() {
-        if let Some(code) = lowering.rewrite_global(&inst)? {
-            edits.replace_inst(&inst, &code);
-        }
+        let is_rewritten = lowering.rewrite_global(&inst)?;
+        lowering.replace(&inst, is_rewritten, &mut edits);
     }
     for inst in function_insts(index) {
-        if let Some(code) = lowering.rewrite_local(&inst)? {
-            edits.replace_inst(&inst, &code);
-        }
+        let is_rewritten = lowering.rewrite_local(&inst)?;
+        lowering.replace(&inst, is_rewritten, &mut edits);
     }
-    lowering.globals.finish(index, &mut edits);
+    lowering.out.finish(index, &mut edits);
     Ok(edits)
 }
 
@@ -116,7 +113,7 @@ fn is_uninitialized(inst: &Inst<'_>) -> bool {
 /// Facts about the module, and state shared by the rewrites of its instructions.
 struct Lowering<'a, 'w> {
     index: &'a Index<'w>,
-    globals: Globals,
+    out: Emitter,
     placeholders: Placeholders,
     has_freeze: bool,
     has_arithmetic_poison: bool,
@@ -126,47 +123,48 @@ struct Lowering<'a, 'w> {
 }
 
 impl Lowering<'_, '_> {
-    /// The replacement of a global declaration; `None` to keep it.
-    fn rewrite_global(&mut self, inst: &Inst<'_>) -> Result<Option<Code>> {
+    /// Replaces an instruction by the code just written, if that is its replacement.
+    fn replace(&mut self, inst: &Inst<'_>, is_rewritten: bool, edits: &mut Edits) {
+        let code = self.out.take_code();
+        if is_rewritten {
+            edits.replace_inst(inst, &code);
+        }
+    }
+
+    /// Writes the replacement of a global declaration; false to keep it.
+    fn rewrite_global(&mut self, inst: &Inst<'_>) -> Result<bool> {
         let (index, ty) = (self.index, inst.result_type());
-        let mut code = Code::default();
         match inst.opcode() {
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
-                let null = self.globals.fresh();
+                let null = self.out.fresh();
                 let pointee = self.pointee(ty);
                 if !self.placeholders.has_null(index, pointee) {
-                    return Ok(None);
+                    return Ok(false);
                 }
-                code.op(op::ConstantNull, (pointee, null));
-                code.op(op::Variable, (Words(inst.from(1)), null));
+                self.out.op(op::ConstantNull, (pointee, null));
+                self.out.op(op::Variable, (Words(inst.from(1)), null));
             }
             op::PoisonKHR | op::Undef if self.placeholders.has_null(index, ty) => {
-                code.op(op::ConstantNull, (ty, inst.result()));
+                self.out.op(op::ConstantNull, (ty, inst.result()));
             }
-            op::PoisonKHR => code.op(op::Undef, (ty, inst.result())),
+            op::PoisonKHR => self.out.op(op::Undef, (ty, inst.result())),
             op::SpecConstantOp if self.has_arithmetic_poison => {
                 return self.make_total(inst, inst.spec_opcode(), 4);
             }
-            _ => return Ok(None),
+            _ => return Ok(false),
         }
-        Ok(Some(code))
+        Ok(true)
     }
 
-    /// The replacement of an instruction of a function; `None` to keep it.
-    fn rewrite_local(&mut self, inst: &Inst<'_>) -> Result<Option<Code>> {
+    /// Writes the replacement of an instruction of a function; false to keep it.
+    fn rewrite_local(&mut self, inst: &Inst<'_>) -> Result<bool> {
         let (index, ty, result) = (self.index, inst.result_type(), inst.result());
-        let mut code = Code::default();
         match inst.opcode() {
-            op::PoisonKHR | op::Undef => {
-                match self
-                    .placeholders
-                    .stable_placeholder(index, &mut self.globals, &mut code, ty)
-                {
-                    Some(value) => code.op(op::CopyObject, (ty, result, value)),
-                    None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, (ty, result)),
-                    None => return Ok(None),
-                }
-            }
+            op::PoisonKHR | op::Undef => match self.placeholders.stable_placeholder(index, &mut self.out, ty) {
+                Some(value) => self.out.op(op::CopyObject, (ty, result, value)),
+                None if inst.opcode() == op::PoisonKHR => self.out.op(op::Undef, (ty, result)),
+                None => return Ok(false),
+            },
             op::FreezeKHR => {
                 // A global `OpUndef` may lack a null value where instructions here can still build a placeholder.
                 let operand = index.def(inst.first_operand());
@@ -174,37 +172,35 @@ impl Lowering<'_, '_> {
                     matches!(v.opcode(), op::PoisonKHR | op::Undef) && v.offset < index.sections.globals
                 });
                 let stable = match is_global_undef {
-                    true => self
-                        .placeholders
-                        .stable_placeholder(index, &mut self.globals, &mut code, ty),
+                    true => self.placeholders.stable_placeholder(index, &mut self.out, ty),
                     false => None,
                 };
-                code.op(op::CopyObject, (ty, result, stable.unwrap_or(inst.first_operand())));
+                self.out
+                    .op(op::CopyObject, (ty, result, stable.unwrap_or(inst.first_operand())));
             }
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
                 let pointee = self.pointee(ty);
                 if !self.placeholders.has_null(index, pointee) {
-                    return Ok(None);
+                    return Ok(false);
                 }
-                let null = self.globals.null(pointee);
-                code.op(op::Variable, (Words(inst.from(1)), null));
+                let null = self.out.null(pointee);
+                self.out.op(op::Variable, (Words(inst.from(1)), null));
             }
             opcode if self.has_arithmetic_poison => return self.make_total(inst, opcode, 3),
-            _ => return Ok(None),
+            _ => return Ok(false),
         }
-        Ok(Some(code))
+        Ok(true)
     }
 
-    /// Makes an instruction total that applies `opcode` to the operands from word `first` on.
-    fn make_total(&mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Result<Option<Code>> {
+    /// Writes a total form of an instruction that applies `opcode` to the operands from word `first` on.
+    fn make_total(&mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Result<bool> {
         self.vectors.check(self.index, inst, first)?;
         let arithmetic = TotalArithmetic {
             index: self.index,
-            globals: &mut self.globals,
-            code: Code::default(),
+            out: &mut self.out,
             spec_constants: (inst.opcode() == op::SpecConstantOp).then_some(&mut self.constants),
         };
-        Ok(arithmetic.rewrite(inst, opcode, first))
+        Ok(arithmetic.rewrite(inst, opcode, first).is_some())
     }
 
     fn pointee(&self, pointer_type: Id) -> Id {

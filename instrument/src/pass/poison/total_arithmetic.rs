@@ -16,8 +16,8 @@
 
 use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
-use crate::edit::globals::Globals;
-use crate::spv::{Code, Id, Inst, Literal, Operands, Words, op};
+use crate::edit::emitter::Emitter;
+use crate::spv::{Id, Inst, Literal, Operands, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Constants declared in place, by type and bits. Later declarations may use them.
@@ -26,8 +26,7 @@ pub(super) type DeclaredConstants = HashMap<(Id, u64), Id>;
 /// Makes one instruction total.
 pub(super) struct TotalArithmetic<'a, 'w> {
     pub(super) index: &'a Index<'w>,
-    pub(super) globals: &'a mut Globals,
-    pub(super) code: Code,
+    pub(super) out: &'a mut Emitter,
     /// Set if the instruction is an `OpSpecConstantOp`: then every instruction inserted before it is one too.
     pub(super) spec_constants: Option<&'a mut DeclaredConstants>,
 }
@@ -47,8 +46,8 @@ struct Shape {
 }
 
 impl TotalArithmetic<'_, '_> {
-    /// The replacement of an instruction that applies `opcode` to the operands from word `first` on; `None` to keep it.
-    pub(super) fn rewrite(mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Option<Code> {
+    /// Writes the replacement of an instruction that applies `opcode` to the operands from word `first` on; `None` to keep it.
+    pub(super) fn rewrite(mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Option<()> {
         let (ty, result) = (inst.result_type(), inst.result());
         let (a, b) = (inst.id(first), inst.id(first + 1));
         match (opcode, inst.from(first).len()) {
@@ -66,20 +65,20 @@ impl TotalArithmetic<'_, '_> {
             }
             _ => return None,
         }
-        Some(self.code)
+        Some(())
     }
 
     fn put(&mut self, opcode: u16, ty: Id, result: Id, operands: impl Operands) {
         if self.spec_constants.is_some() {
-            self.code
+            self.out
                 .op(op::SpecConstantOp, (ty, result, Literal(opcode.into()), operands));
         } else {
-            self.code.op(opcode, (ty, result, operands));
+            self.out.op(opcode, (ty, result, operands));
         }
     }
 
     fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
-        let result = self.globals.fresh();
+        let result = self.out.fresh();
         self.put(opcode, ty, result, operands);
         result
     }
@@ -128,10 +127,10 @@ impl TotalArithmetic<'_, '_> {
 
     /// The Boolean type of a comparison of values of `count` components.
     fn bool_type(&mut self, count: u32) -> Id {
-        let bool = self.globals.bool();
+        let bool = self.out.bool();
         match count {
             1 => bool,
-            _ => self.globals.vector(bool, count),
+            _ => self.out.vector(bool, count),
         }
     }
 
@@ -160,11 +159,11 @@ impl TotalArithmetic<'_, '_> {
 
     fn constant(&mut self, opcode: u16, ty: Id, bits: u64, operands: impl Operands) -> Id {
         let Some(declared) = &mut self.spec_constants else {
-            return self.globals.value(opcode, ty, operands);
+            return self.out.value(opcode, ty, operands);
         };
         *declared.entry((ty, bits)).or_insert_with(|| {
-            let constant = self.globals.fresh();
-            self.code.op(opcode, (ty, constant, operands));
+            let constant = self.out.fresh();
+            self.out.op(opcode, (ty, constant, operands));
             constant
         })
     }
@@ -225,10 +224,10 @@ impl TotalArithmetic<'_, '_> {
         if !shape.encoded {
             return Some((shape, value));
         }
-        let scalar = self.globals.float(32);
+        let scalar = self.out.float(32);
         let ty = match shape.count {
             1 => scalar,
-            count => self.globals.vector(scalar, count),
+            count => self.out.vector(scalar, count),
         };
         let wide = Shape {
             ty,

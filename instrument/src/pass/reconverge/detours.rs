@@ -133,8 +133,8 @@ fn goals(flow: &Flow<'_, '_>, waits: &Table<Node, bool>) -> Table<Node, Option<N
     goals
 }
 
-/// Headers of constructs that a block inside leaves to somewhere else than their merge block or the ends of a loop: to the
-/// merge block of a switch around, which would be the wrong one if the construct became a switch.
+/// Marks the headers of constructs with a block that branches to the merge block of an enclosing switch. If such a construct
+/// became a switch, that branch would have to end it instead.
 fn breaking_out(flow: &Flow<'_, '_>) -> Table<Node, bool> {
     let mut is_loop_end = flow.successors.map(|_| false);
     for construct in flow.headers.iter().filter_map(|header| flow.construct(*header)) {

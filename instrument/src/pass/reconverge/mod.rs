@@ -36,7 +36,7 @@ use crate::analysis::index::names::Names;
 use crate::analysis::index::typed::{FunctionIndex, Node};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::Id;
 use detours::Detours;
@@ -47,20 +47,24 @@ use std::collections::BTreeMap;
 use values::Obstacle;
 use waits::Waits;
 
-/// Lets the exits in `blocks`, in which `flag` is set, reach merge blocks. `headers` are the labels of waiting
-/// loops. Returns a warning besides, if a function keeps its exits.
-pub(crate) fn reconverge(
-    index: &Index<'_>,
-    flag: AbortFlag,
-    blocks: &[ExitBlock],
-    headers: &HashSet<Id>,
-) -> (Edits, Option<String>) {
+/// How aborted invocations leave a module with waiting loops.
+pub(crate) struct EarlyExits {
+    /// Set where they leave.
+    pub(crate) flag: AbortFlag,
+    pub(crate) blocks: Vec<ExitBlock>,
+    /// Labels of the headers of waiting loops.
+    pub(crate) headers: HashSet<Id>,
+}
+
+/// Lets exits reach merge blocks. Returns a warning besides, if a function keeps its exits.
+pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Option<String>) {
     let mut edits = Edits::default();
     let mut unprotected: Vec<(Id, Obstacle)> = Vec::new();
-    let waits = Waits::new(index, headers);
-    let mut globals: Option<Globals> = None;
+    let flag = exits.flag;
+    let waits = Waits::new(index, &exits.headers);
+    let mut out: Option<Emitter> = None;
     let mut placeholders = Placeholders::default();
-    for (number, exits) in by_function(index, blocks) {
+    for (number, exits) in by_function(index, &exits.blocks) {
         let Some(function) = index.functions.get(number) else {
             continue;
         };
@@ -75,14 +79,14 @@ pub(crate) fn reconverge(
         });
         let detours = Detours::new(&flow, &waits.nodes_and_returns(number, &flow, &is_exit), &exits);
         if !detours.exits.is_empty() {
-            let globals = globals.get_or_insert_with(|| Globals::new(index));
-            if let Err(obstacle) = rewrite(&flow, &detours, flag, globals, &mut placeholders, &mut edits) {
+            let out = out.get_or_insert_with(|| Emitter::new(index));
+            if let Err(obstacle) = rewrite(&flow, &detours, flag, out, &mut placeholders, &mut edits) {
                 unprotected.push((function.id, obstacle));
             }
         }
     }
-    if let Some(globals) = globals.filter(|_| !edits.is_empty()) {
-        globals.finish(index, &mut edits);
+    if let Some(out) = out.filter(|_| !edits.is_empty()) {
+        out.finish(index, &mut edits);
     }
     (edits, warning(index, &unprotected))
 }

@@ -4,7 +4,6 @@ use super::flow::is_loop;
 use super::rewrite::{Rewriter, edited, set};
 use super::values::NewPhi;
 use crate::analysis::index::typed::Node;
-use crate::edit::phi::phi;
 use crate::spv::{Code, Id, Inst, op};
 
 impl Rewriter<'_, '_> {
@@ -32,7 +31,7 @@ impl Rewriter<'_, '_> {
                 let mut code = Code::default();
                 let value = self.placeholder(&mut code, new.ty);
                 if let Some(block) = self.flow.block(*from) {
-                    self.edits.insert(self.before_merge(block.terminator), &code.words);
+                    self.edits.insert(self.before_merge(block.terminator), &code);
                 }
                 value
             });
@@ -42,12 +41,12 @@ impl Rewriter<'_, '_> {
     }
 
     /// Writes new phis of a block for the edges of the module that `takes` accepts, and for those of invocations that leave.
-    pub(super) fn write_phis(&mut self, node: Node, phis: &[NewPhi], takes: impl Fn(Node) -> bool, code: &mut Code) {
+    pub(super) fn write_phis(&mut self, node: Node, phis: &[NewPhi], takes: impl Fn(Node) -> bool) {
         let arrivals = self.arrivals(node);
         for new in phis {
             let mut pairs = self.operands(node, new, &takes);
             pairs.extend(self.placeholder_pairs(new.ty, &arrivals));
-            phi(code, new.ty, new.result, &pairs);
+            self.out.phi(new.ty, new.result, &pairs);
         }
     }
 
@@ -65,17 +64,16 @@ impl Rewriter<'_, '_> {
     /// phis of a loop's header are divided: some select on entry, in front of the test, and the others in the new header.
     pub(super) fn select_at(&mut self, merge: Node) -> Code {
         let index = self.flow.index;
-        let mut head = Code::default();
         let is_loop = is_loop(self.flow, merge);
         let dominators = self.dominators;
         let enters = |from: Node| !is_loop || !dominators.dominates(merge, from);
         let repairs = self.repairs;
         if let Some(phis) = repairs.phis.get(&merge) {
-            self.write_phis(merge, phis, enters, &mut head);
+            self.write_phis(merge, phis, enters);
         }
         let arrivals = self.arrivals(merge);
         let Some(block) = self.flow.block(merge) else {
-            return head;
+            return self.out.take_code();
         };
         for inst in index.body(block).filter(|inst| inst.opcode() == op::Phi) {
             let mut added = self.placeholder_pairs(inst.result_type(), &arrivals);
@@ -93,16 +91,17 @@ impl Rewriter<'_, '_> {
             let pairs = now.phi_pairs().zip(from);
             let (entering, mut staying): (Vec<_>, Vec<_>) = pairs.partition(|(_, from)| from.is_some_and(enters));
             added.extend(entering.into_iter().map(|(pair, _)| pair));
-            let entered = self.globals.fresh();
-            phi(&mut head, inst.result_type(), entered, &added);
+            let entered = self.out.fresh();
+            self.out.phi(inst.result_type(), entered, &added);
             let go = self.tests.get(&merge).map_or(Id::NONE, |test| test.go);
             staying.insert(0, ((entered, go), None));
             let staying: Vec<(Id, Id)> = staying.into_iter().map(|(pair, _)| pair).collect();
-            let mut code = Code::default();
-            phi(&mut code, inst.result_type(), inst.result(), &staying);
-            self.words.insert(inst.offset, code.words);
+            let head = self.out.take_code();
+            self.out.phi(inst.result_type(), inst.result(), &staying);
+            self.words.insert(inst.offset, self.out.take_code().words);
+            self.out.code = head;
         }
-        head
+        self.out.take_code()
     }
 
     /// Labels of the blocks by which invocations that leave reach a merge block.

@@ -8,10 +8,11 @@ use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
 use std::collections::BTreeMap;
+use std::mem;
 
 /// A test of the flag in a merge block, and the labels of the blocks that it adds.
 pub(super) struct Test {
@@ -37,7 +38,7 @@ pub(super) struct Rewriter<'a, 'w> {
     /// By merge block.
     pub(super) tests: BTreeMap<Node, Test>,
     pub(super) flag: AbortFlag,
-    pub(super) globals: &'a mut Globals,
+    pub(super) out: &'a mut Emitter,
     pub(super) placeholders: &'a mut Placeholders,
     /// By offset: changed instructions.
     pub(super) words: BTreeMap<usize, Vec<u32>>,
@@ -57,25 +58,25 @@ pub(super) fn rewrite(
     flow: &Flow<'_, '_>,
     detours: &Detours,
     flag: AbortFlag,
-    globals: &mut Globals,
+    out: &mut Emitter,
     placeholders: &mut Placeholders,
     edits: &mut Edits,
 ) -> Result<(), Obstacle> {
     let test_nodes = detours.test_nodes(flow);
     let dominators = Dominators::new(&detours.successors(flow, &test_nodes));
     let predecessors = flow.predecessors();
-    let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, globals, placeholders);
+    let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, out, placeholders);
     let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
     let mut tests = BTreeMap::new();
     for (header, next) in &detours.tests {
         if let Some(construct) = flow.construct(*header) {
-            let [leave, go] = [(); 2].map(|()| globals.fresh());
+            let [leave, go] = [(); 2].map(|()| out.fresh());
             let is_loop = is_loop(flow, construct.merge);
             let test = Test {
                 next: *next,
                 leave,
                 go,
-                end: if is_loop { globals.fresh() } else { go },
+                end: if is_loop { out.fresh() } else { go },
             };
             tests.insert(construct.merge, test);
         }
@@ -88,7 +89,7 @@ pub(super) fn rewrite(
         repairs: &repairs,
         tests,
         flag,
-        globals,
+        out,
         placeholders,
         words: BTreeMap::new(),
         trampolines: BTreeMap::new(),
@@ -100,49 +101,63 @@ pub(super) fn rewrite(
 }
 
 impl<'w> Rewriter<'_, 'w> {
+    /// Changes the words of instructions first and code second: the labels of new blocks must be known to the phis.
     fn run(&mut self) {
-        let index = self.flow.index;
-        for (offset, uses) in &self.repairs.uses {
-            for (word, id) in uses {
-                set(edited(&mut self.words, &index.inst(*offset)), *word, *id);
-            }
-        }
+        self.replace_uses();
         for header in &self.detours.switches {
             self.find_trampolines(*header);
         }
         self.relabel_phis();
-        let mut heads = BTreeMap::new();
-        for (node, phis) in &self.repairs.phis {
-            if !self.tests.contains_key(node) {
-                let mut code = Code::default();
-                self.write_phis(*node, phis, |_| true, &mut code);
-                self.insert_at_start(*node, &code);
-            }
-        }
-        let merges: Vec<Node> = self.tests.keys().copied().collect();
-        for merge in &merges {
-            heads.insert(*merge, self.select_at(*merge));
-        }
-        for (merge, head) in heads {
-            self.write_test(merge, head);
-        }
+        self.write_tests();
         for (offset, code) in &self.repairs.copies {
-            self.edits.insert(self.before_merge(*offset), &code.words);
+            self.edits.insert(self.before_merge(*offset), code);
         }
         for header in &self.detours.switches {
             self.write_switch(*header);
         }
-        for (node, header) in &self.detours.exits {
-            if let Some(block) = self.flow.block(*node) {
-                let code = self.leave(block.label, Some(*header));
-                self.edits.replace_inst(&index.terminator(block), &code);
+        self.write_exits();
+        self.write_changed_words();
+    }
+
+    fn replace_uses(&mut self) {
+        for (offset, uses) in &self.repairs.uses {
+            let words = edited(&mut self.words, &self.flow.index.inst(*offset));
+            uses.iter().for_each(|(word, id)| set(words, *word, *id));
+        }
+    }
+
+    /// Writes new phis, and the tests of merge blocks behind them.
+    fn write_tests(&mut self) {
+        for (node, phis) in &self.repairs.phis {
+            if !self.tests.contains_key(node) {
+                self.write_phis(*node, phis, |_| true);
+                let code = self.out.take_code();
+                self.insert_at_start(*node, &code);
             }
         }
-        for (offset, words) in std::mem::take(&mut self.words) {
-            let inst = index.inst(offset);
-            let mut code = Code::default();
-            code.op(inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
-            self.edits.replace_inst(&inst, &code);
+        let merges: Vec<Node> = self.tests.keys().copied().collect();
+        let heads: Vec<Code> = merges.iter().map(|merge| self.select_at(*merge)).collect();
+        for (merge, head) in merges.into_iter().zip(heads) {
+            self.write_test(merge, head);
+        }
+    }
+
+    /// Replaces the ends of the blocks that leave.
+    fn write_exits(&mut self) {
+        for (node, header) in &self.detours.exits {
+            if let Some(block) = self.flow.block(*node) {
+                self.leave(block.label, Some(*header));
+                let end = self.flow.index.terminator(block);
+                self.out.place(|code| self.edits.replace_inst(&end, code));
+            }
+        }
+    }
+
+    fn write_changed_words(&mut self) {
+        for (offset, words) in mem::take(&mut self.words) {
+            let inst = self.flow.index.inst(offset);
+            self.edits
+                .replace_by(&inst, inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
         }
     }
 
@@ -171,12 +186,13 @@ impl<'w> Rewriter<'_, 'w> {
     /// A value that no invocation observes, for a phi's operand in a block that `code` ends.
     pub(super) fn placeholder(&mut self, code: &mut Code, ty: Id) -> Id {
         let index = self.flow.index;
-        self.placeholders.placeholder_value(index, self.globals, code, ty)
+        let write = |out: &mut Emitter| self.placeholders.placeholder_value(index, out, ty);
+        self.out.continue_code(code, write)
     }
 
     fn insert_at_start(&mut self, node: Node, code: &Code) {
         if let Some(block) = self.flow.block(node) {
-            self.edits.insert(block.offset + 2, &code.words);
+            self.edits.insert(block.offset + 2, code);
         }
     }
 
@@ -193,29 +209,29 @@ impl<'w> Rewriter<'_, 'w> {
             .filter(is_phi)
             .last()
             .map_or(block.offset + 2, |inst| inst.end());
-        let mut code = Code::default();
         if self.flow.dominators.is_reachable(merge) {
-            let aborted = self.flag.load(&mut code, self.globals);
-            code.branch_if(aborted, leave, go, go);
+            let aborted = self.flag.load(self.out);
+            self.out.branch_if(aborted, leave, go, go);
         } else {
             // All others have left in another way.
-            code.branch(leave);
+            self.out.branch(leave);
         }
-        code.label(leave);
-        code.words.extend(self.leave(leave, next).words);
-        code.label(go);
+        self.out.label(leave);
+        self.leave(leave, next);
+        self.out.label(go);
         if is_loop(self.flow, merge) {
-            code.branch(end);
-            code.label(end);
+            self.out.branch(end);
+            self.out.label(end);
+            let code = self.out.take_code();
             self.redirect_back_edges(merge, block, end);
             self.insert_at_start(merge, &head);
             self.insert_at_start(merge, &code);
             return;
         }
-        let globals = &mut *self.globals;
-        index.position(block, after_phis).write(&mut code, || globals.fresh());
+        self.out.write_position(&index.position(block, after_phis));
+        let code = self.out.take_code();
         self.insert_at_start(merge, &head);
-        self.edits.insert(after_phis, &code.words);
+        self.edits.insert(after_phis, &code);
     }
 
     /// Makes the back edges of the loop at `merge` go to its new header.
@@ -238,13 +254,13 @@ impl<'w> Rewriter<'_, 'w> {
         }
     }
 
-    /// The way out of the block with a label: to the merge block of a construct, or out of the function.
-    fn leave(&mut self, label: Id, next: Option<Node>) -> Code {
+    /// Writes the way out of the block with a label: to the merge block of a construct, or out of the function.
+    fn leave(&mut self, label: Id, next: Option<Node>) {
         let mut code = self.arriving.remove(&label).unwrap_or_default();
         let merge = next.and_then(|header| self.flow.construct(header));
         if let Some(construct) = merge {
             code.branch(self.flow.label(construct.merge));
-            return code;
+            return self.out.code.append(&code);
         }
         // All exits of a function end in the same way.
         let first = self.detours.exits.keys().next();
@@ -256,7 +272,7 @@ impl<'w> Rewriter<'_, 'w> {
         } else {
             code.op(exit, ());
         }
-        code
+        self.out.code.append(&code);
     }
 }
 

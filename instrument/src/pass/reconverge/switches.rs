@@ -7,7 +7,7 @@
 
 use super::rewrite::Rewriter;
 use crate::analysis::index::typed::Node;
-use crate::spv::{Code, Id, Inst, Literal, op};
+use crate::spv::{Id, Inst, Literal, op};
 
 impl Rewriter<'_, '_> {
     /// Finds the edges of a selection header that leave the selection. Cases of a switch lie inside it, so that these edges
@@ -16,7 +16,7 @@ impl Rewriter<'_, '_> {
         let merge = self.flow.construct(header).map(|construct| construct.merge);
         for to in self.flow.successors.get(header).into_iter().flatten() {
             if Some(*to) != merge && self.flow.outside(*to) != Some(header) {
-                self.trampolines.insert((*to, header), self.globals.fresh());
+                self.trampolines.insert((*to, header), self.out.fresh());
             }
         }
     }
@@ -50,20 +50,17 @@ impl Rewriter<'_, '_> {
             true => (target(yes), target(no), 0),
             false => (target(no), target(yes), 1),
         };
-        let uint = self.globals.uint();
-        let (selector, one, zero) = (self.globals.fresh(), self.globals.constant(1), self.globals.constant(0));
-        let mut select = Code::default();
-        select.op(op::Select, (uint, selector, branch.condition(), one, zero));
-        self.edits.insert(block.merge, &select.words);
-        let mut code = Code::default();
-        code.op(op::Switch, (selector, default, Literal(value), case));
-        self.edits
-            .replace(branch.offset, index.inst(branch.offset).words.len(), &code.words);
-        let mut code = Code::default();
+        let uint = self.out.uint();
+        let (selector, one, zero) = (self.out.fresh(), self.out.constant(1), self.out.constant(0));
+        self.out.op(op::Select, (uint, selector, branch.condition(), one, zero));
+        self.edits.insert(block.merge, &self.out.take_code());
+        self.out.op(op::Switch, (selector, default, Literal(value), case));
+        let switch = self.out.take_code();
+        self.edits.replace_inst(&index.inst(branch.offset), &switch);
         for ((to, _), trampoline) in self.trampolines.iter().filter(|((_, from), _)| *from == header) {
-            code.label(*trampoline);
-            code.branch(self.flow.label(*to));
+            self.out.label(*trampoline);
+            self.out.branch(self.flow.label(*to));
         }
-        self.edits.insert(block.end, &code.words);
+        self.edits.insert(block.end, &self.out.take_code());
     }
 }

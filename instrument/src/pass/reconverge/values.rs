@@ -11,7 +11,7 @@
 use super::flow::{Flow, is_loop};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{Node, Table};
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::op_sets::base_pointer;
@@ -59,7 +59,7 @@ pub(super) struct Repairer<'a, 'w> {
     tests: &'a BTreeMap<Node, Node>,
     /// Merge blocks, by the nodes of their tests.
     merges: BTreeMap<Node, Node>,
-    pub(super) globals: &'a mut Globals,
+    pub(super) out: &'a mut Emitter,
     pub(super) placeholders: &'a mut Placeholders,
     /// Results of the new phis, by block and value.
     results: BTreeMap<(Node, Id), Id>,
@@ -74,7 +74,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         dominators: &'a Dominators,
         predecessors: &'a Table<Node, Vec<Node>>,
         tests: &'a BTreeMap<Node, Node>,
-        globals: &'a mut Globals,
+        out: &'a mut Emitter,
         placeholders: &'a mut Placeholders,
     ) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             predecessors,
             tests,
             merges: tests.iter().map(|(merge, test)| (*test, *merge)).collect(),
-            globals,
+            out,
             placeholders,
             results: BTreeMap::new(),
             derived: Vec::new(),
@@ -128,7 +128,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
                 .push(NewPhi { ty, result, values });
         }
         for (from, to) in self.derived {
-            self.globals.inherit_non_uniform(index, from, &[to]);
+            self.out.inherit_non_uniform(index, from, &[to]);
         }
         Ok(repairs)
     }
@@ -218,7 +218,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         if let Some(result) = self.results.get(&(at, id)) {
             return Some(*result);
         }
-        let result = self.globals.fresh();
+        let result = self.out.fresh();
         self.derived.push((id, result));
         self.results.insert((at, id), result);
         self.worklist.push((at, id));
@@ -254,10 +254,10 @@ impl<'a, 'w> Repairer<'a, 'w> {
             };
             *copy.get_mut(word)? = new.word();
         }
-        let result = self.globals.fresh();
+        let result = self.out.fresh();
         self.derived.push((id, result));
         *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
-        code.words.extend(copy);
+        code.copy_words(&inst, &copy);
         Some(result)
     }
 }

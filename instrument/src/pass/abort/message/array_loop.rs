@@ -8,7 +8,6 @@ use super::frame::{Base, Frame};
 use super::parts::{Array, Part};
 use super::source::Source;
 use super::writer::{MessageWriter, OpenRecord};
-use crate::edit::phi::phi;
 use crate::error::Result;
 use crate::spv::op::loop_control;
 use crate::spv::{Id, Literal, op};
@@ -44,13 +43,13 @@ impl<'w> MessageWriter<'_, 'w> {
         self.flush();
         let (part, element) = (array.part, array.element);
         let count = match array.length {
-            Length::Constant(count) => self.constant(count),
+            Length::Constant(count) => self.out.constant(count),
             Length::Specialised { .. } => self.element_count(part.ty, array.stride),
         };
         let overlaps = array.stride < element.size() || self.may_overlap(part.offset);
         let step = self.step(array, overlaps);
-        let (uint, bool) = (self.uint(), self.globals.bool());
-        let (zero, one) = (self.constant(0), self.constant(1));
+        let (uint, bool) = (self.out.uint(), self.out.bool());
+        let (zero, one) = (self.out.constant(0), self.out.constant(1));
         // Loop invariants.
         let start = match step {
             Step::Units => self.add(self.record.unit, part.offset / UNIT_BYTES),
@@ -58,10 +57,10 @@ impl<'w> MessageWriter<'_, 'w> {
             Step::Bytes => self.byte_at(part.offset),
         };
         let steps = array.stride / step.bytes();
-        let [header, test, body, next, merge, i, has_more, next_i] = [(); 8].map(|()| self.globals.fresh());
-        self.code.branch(header);
-        self.code.label(header);
-        phi(&mut self.code, uint, i, &[(zero, self.label), (next_i, next)]);
+        let [header, test, body, next, merge, i, has_more, next_i] = [(); 8].map(|()| self.out.fresh());
+        self.out.branch(header);
+        self.out.label(header);
+        self.out.phi(uint, i, &[(zero, self.label), (next_i, next)]);
         // Unrolled, the loop would be most of the shader's code; but compilers keep an indexed variable in registers only if they
         // unroll the loop.
         let control = if self.sources.is_in_variable(source) {
@@ -69,21 +68,21 @@ impl<'w> MessageWriter<'_, 'w> {
         } else {
             loop_control::DONT_UNROLL
         };
-        self.code.op(op::LoopMerge, (merge, next, Literal(control)));
-        self.code.branch(test);
-        self.code.label(test);
-        self.code.op(op::ULessThan, (bool, has_more, i, count));
-        self.code.op(op::BranchConditional, (has_more, body, merge));
-        self.code.label(body);
+        self.out.op(op::LoopMerge, (merge, next, Literal(control)));
+        self.out.branch(test);
+        self.out.label(test);
+        self.out.op(op::ULessThan, (bool, has_more, i, count));
+        self.out.op(op::BranchConditional, (has_more, body, merge));
+        self.out.label(body);
         self.label = body;
         let distance = match steps {
             1 => i,
             _ => {
-                let steps = self.constant(steps);
-                self.calculate(op::IMul, (i, steps))
+                let steps = self.out.constant(steps);
+                self.out.calculate(op::IMul, (i, steps))
             }
         };
-        let at = self.calculate(op::IAdd, (start, distance));
+        let at = self.out.calculate(op::IAdd, (start, distance));
         // Pointers defined in the loop do not dominate the code after it.
         let record = self.record;
         let base = self.base_at(step, at);
@@ -97,11 +96,11 @@ impl<'w> MessageWriter<'_, 'w> {
         self.flush();
         self.record = record;
         self.frames.pop();
-        self.code.branch(next);
-        self.code.label(next);
-        self.code.op(op::IAdd, (uint, next_i, i, one));
-        self.code.branch(header);
-        self.code.label(merge);
+        self.out.branch(next);
+        self.out.label(next);
+        self.out.op(op::IAdd, (uint, next_i, i, one));
+        self.out.branch(header);
+        self.out.label(merge);
         self.label = merge;
         if let Some(frame) = self.frames.last_mut() {
             frame.mark_bytes_stored(part.offset, array.end());
@@ -127,7 +126,7 @@ impl<'w> MessageWriter<'_, 'w> {
     fn base_at(&mut self, step: Step, at: Id) -> Base {
         match step {
             Step::Units => {
-                let pointer = self.runtime.record(&mut self.code, self.globals, at);
+                let pointer = self.runtime.record(self.out, at);
                 self.record = OpenRecord {
                     unit: at,
                     pointer,

@@ -174,7 +174,7 @@ impl<'w> MessageWriter<'_, 'w> {
     fn part_source(&mut self, source: &Source<'w>, number: u32) -> Source<'w> {
         match source {
             Source::Memory { .. } => {
-                let index = self.constant(number);
+                let index = self.out.constant(number);
                 self.indexed_source(source, number, index)
             }
             _ => self.sources.part(source, number),

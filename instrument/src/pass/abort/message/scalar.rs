@@ -70,7 +70,7 @@ impl<'w> MessageWriter<'_, 'w> {
     pub(super) fn extract(&mut self, id: Id, path: &[u32], ty: Id) -> Id {
         match path {
             [] => id,
-            _ => self.emit(op::CompositeExtract, ty, (id, Words(path))),
+            _ => self.out.emit(op::CompositeExtract, ty, (id, Words(path))),
         }
     }
 
@@ -89,41 +89,41 @@ impl<'w> MessageWriter<'_, 'w> {
                 )
             }
         };
-        let pointer_type = self.globals.pointer(class, ty);
-        let pointer = self.emit(op::AccessChain, pointer_type, (base, path));
-        let value = self.emit(op::Load, ty, (pointer, Words(&access)));
+        let pointer_type = self.out.pointer(class, ty);
+        let pointer = self.out.emit(op::AccessChain, pointer_type, (base, path));
+        let value = self.out.emit(op::Load, ty, (pointer, Words(&access)));
         // A non-uniform access has to be decorated at every step.
-        self.globals.inherit_non_uniform(self.index, base, &[pointer, value]);
+        self.out.inherit_non_uniform(self.index, base, &[pointer, value]);
         value
     }
 
     /// A scalar as one or two words; a narrower one is zero-extended.
     fn convert_to_words(&mut self, ty: ScalarType, value: Id, value_type: Id) -> [Bits; 2] {
-        let uint = self.uint();
+        let uint = self.out.uint();
         let single = |id| [Bits::Value(id), Bits::Constant(0)];
         match (ty.kind(), ty.bytes()) {
             (ScalarKind::Bool, _) => {
-                let (zero, one) = (self.constant(0), self.constant(1));
-                single(self.calculate(op::Select, (value, one, zero)))
+                let (zero, one) = (self.out.constant(0), self.out.constant(1));
+                single(self.out.calculate(op::Select, (value, one, zero)))
             }
-            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.calculate(op::UConvert, value)),
+            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.out.calculate(op::UConvert, value)),
             (ScalarKind::Float(_), 1 | 2) => {
                 // As a vector of one word, so that no narrow integer type is needed.
                 let count = 4 / ty.bytes();
-                let vector = self.globals.vector(value_type, count);
-                let zero = self.globals.null(value_type);
+                let vector = self.out.vector(value_type, count);
+                let zero = self.out.null(value_type);
                 let parts = [value, zero, zero, zero];
                 let parts = parts.get(..count as usize).unwrap_or(&parts);
-                let whole = self.emit(op::CompositeConstruct, vector, parts);
-                single(self.calculate(op::Bitcast, whole))
+                let whole = self.out.emit(op::CompositeConstruct, vector, parts);
+                single(self.out.calculate(op::Bitcast, whole))
             }
             (_, 8) => {
-                let uvec2 = self.globals.vector(uint, 2);
-                let words = self.emit(op::Bitcast, uvec2, value);
-                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, (words, Literal(i)))))
+                let uvec2 = self.out.vector(uint, 2);
+                let words = self.out.emit(op::Bitcast, uvec2, value);
+                [0, 1].map(|i| Bits::Value(self.out.calculate(op::CompositeExtract, (words, Literal(i)))))
             }
             _ if value_type == uint => single(value),
-            _ => single(self.calculate(op::Bitcast, value)),
+            _ => single(self.out.calculate(op::Bitcast, value)),
         }
     }
 }

@@ -24,20 +24,20 @@ impl MessageWriter<'_, '_> {
                 ..
             } => {
                 let count = self.element_count(ty, *stride);
-                let zero = self.constant(0);
-                let one = self.constant(1);
-                let stride = self.constant(*stride);
-                let last = self.calculate(op::ISub, (count, one));
-                let last_offset = self.calculate(op::IMul, (last, stride));
+                let zero = self.out.constant(0);
+                let one = self.out.constant(1);
+                let stride = self.out.constant(*stride);
+                let last = self.out.calculate(op::ISub, (count, one));
+                let last_offset = self.out.calculate(op::IMul, (last, stride));
                 let element_type = self.index.part_type(ty, 0);
                 let element_size = match self.message_size(element, element_type) {
-                    Size::Constant(bytes) => self.constant(bytes),
+                    Size::Constant(bytes) => self.out.constant(bytes),
                     Size::Computed(id) => id,
                 };
-                let bytes = self.calculate(op::IAdd, (last_offset, element_size));
-                let bool = self.globals.bool();
-                let is_empty = self.emit(op::IEqual, bool, (count, zero));
-                Size::Computed(self.calculate(op::Select, (is_empty, zero, bytes)))
+                let bytes = self.out.calculate(op::IAdd, (last_offset, element_size));
+                let bool = self.out.bool();
+                let is_empty = self.out.emit(op::IEqual, bool, (count, zero));
+                Size::Computed(self.out.calculate(op::Select, (is_empty, zero, bytes)))
             }
             Type::Array {
                 length: Length::Constant(count @ 1..),
@@ -61,7 +61,7 @@ impl MessageWriter<'_, '_> {
                 match computed {
                     None => Size::Constant(constant),
                     Some(id) => {
-                        let constant = self.constant(constant);
+                        let constant = self.out.constant(constant);
                         Size::Computed(self.max(id, constant))
                     }
                 }
@@ -75,16 +75,16 @@ impl MessageWriter<'_, '_> {
         match self.message_size(layout, ty) {
             Size::Constant(bytes) => Size::Constant(offset.saturating_add(bytes)),
             Size::Computed(id) => {
-                let offset = self.constant(offset);
-                Size::Computed(self.calculate(op::IAdd, (offset, id)))
+                let offset = self.out.constant(offset);
+                Size::Computed(self.out.calculate(op::IAdd, (offset, id)))
             }
         }
     }
 
     fn max(&mut self, a: Id, b: Id) -> Id {
-        let bool = self.globals.bool();
-        let is_greater = self.emit(op::UGreaterThan, bool, (a, b));
-        self.calculate(op::Select, (is_greater, a, b))
+        let bool = self.out.bool();
+        let is_greater = self.out.emit(op::UGreaterThan, bool, (a, b));
+        self.out.calculate(op::Select, (is_greater, a, b))
     }
 
     /// Elements of an array of a specialised length, as a `uint`. Clamped so that no product with the stride (in bytes)
@@ -94,13 +94,13 @@ impl MessageWriter<'_, '_> {
         let ty = self.index.def(self.index.type_of(length));
         let value = match ty.map(|t| (t.width(), t.is_signed_int())) {
             Some((32, false)) => length,
-            Some((32, true)) => self.calculate(op::Bitcast, length),
-            _ => self.calculate(op::UConvert, length),
+            Some((32, true)) => self.out.calculate(op::Bitcast, length),
+            _ => self.out.calculate(op::UConvert, length),
         };
-        let limit = self.constant(self.options.max_message_bytes / stride.max(1) + 2);
-        let bool = self.globals.bool();
-        let exceeds = self.emit(op::UGreaterThan, bool, (value, limit));
-        self.calculate(op::Select, (exceeds, limit, value))
+        let limit = self.out.constant(self.options.max_message_bytes / stride.max(1) + 2);
+        let bool = self.out.bool();
+        let exceeds = self.out.emit(op::UGreaterThan, bool, (value, limit));
+        self.out.calculate(op::Select, (exceeds, limit, value))
     }
 
     /// Units of the record and bytes of the payload, as ids. The units of a message beyond the size limit are `u32::MAX`,
@@ -108,22 +108,25 @@ impl MessageWriter<'_, '_> {
     pub(crate) fn record_extent(&mut self, size: Size) -> (Id, Id) {
         match size {
             Size::Constant(bytes) => {
-                let units = self.constant(record_units(bytes));
-                (units, self.constant(bytes))
+                let units = self.out.constant(record_units(bytes));
+                (units, self.out.constant(bytes))
             }
             Size::Computed(bytes) => {
                 let (round_up, unit, header) = (
-                    self.constant(UNIT_BYTES - 1),
-                    self.constant(UNIT_BYTES),
-                    self.constant(HEADER_UNITS),
+                    self.out.constant(UNIT_BYTES - 1),
+                    self.out.constant(UNIT_BYTES),
+                    self.out.constant(HEADER_UNITS),
                 );
-                let rounded = self.calculate(op::IAdd, (bytes, round_up));
-                let payload = self.calculate(op::UDiv, (rounded, unit));
-                let units = self.calculate(op::IAdd, (payload, header));
-                let (limit, too_large) = (self.constant(self.options.max_message_bytes), self.constant(u32::MAX));
-                let bool = self.globals.bool();
-                let exceeds = self.emit(op::UGreaterThan, bool, (bytes, limit));
-                (self.calculate(op::Select, (exceeds, too_large, units)), bytes)
+                let rounded = self.out.calculate(op::IAdd, (bytes, round_up));
+                let payload = self.out.calculate(op::UDiv, (rounded, unit));
+                let units = self.out.calculate(op::IAdd, (payload, header));
+                let (limit, too_large) = (
+                    self.out.constant(self.options.max_message_bytes),
+                    self.out.constant(u32::MAX),
+                );
+                let bool = self.out.bool();
+                let exceeds = self.out.emit(op::UGreaterThan, bool, (bytes, limit));
+                (self.out.calculate(op::Select, (exceeds, too_large, units)), bytes)
             }
         }
     }

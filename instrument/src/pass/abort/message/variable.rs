@@ -21,17 +21,17 @@ impl<'w> MessageWriter<'_, 'w> {
         if plain != ty && self.index.version < version(1, 4) {
             return None;
         }
-        let pointer_type = self.globals.pointer(storage_class::Function, plain);
-        let variable = self.globals.fresh();
+        let pointer_type = self.out.pointer(storage_class::Function, plain);
+        let variable = self.out.fresh();
         self.variables.push((pointer_type, variable));
         if self.index.opcode(self.index.under_arrays(ty)) == op::TypePointer {
-            self.globals.decorate(variable, decoration::AliasedPointer, &[]);
+            self.out.decorate(variable, decoration::AliasedPointer, &[]);
         }
         let mut value = self.extract(id, path, ty);
         if plain != ty {
-            value = self.emit(op::CopyLogical, plain, value);
+            value = self.out.emit(op::CopyLogical, plain, value);
         }
-        self.code.op(op::Store, (variable, value));
+        self.out.op(op::Store, (variable, value));
         // `plain` is not in the index, but its scalars are those of `ty`.
         Some(Source::Memory {
             place: Place::Variable(variable),
@@ -61,8 +61,8 @@ impl<'w> MessageWriter<'_, 'w> {
             return Some(ty);
         }
         Some(match plain.as_slice() {
-            [element] if inst.opcode() == op::TypeArray => self.globals.array(*element, inst.array_length()),
-            members => self.globals.structure(members),
+            [element] if inst.opcode() == op::TypeArray => self.out.array(*element, inst.array_length()),
+            members => self.out.structure(members),
         })
     }
 }

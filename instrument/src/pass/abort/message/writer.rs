@@ -7,11 +7,11 @@ use super::frame::{Base, Frame};
 use super::pending::{Bits, Word, byte_mask};
 use super::source::Sources;
 use crate::analysis::index::Index;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
 use crate::pass::abort::runtime::{Extent, MAX_VALUES, Runtime};
-use crate::spv::{Code, Id, Operands, op};
+use crate::spv::{Id, op};
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, header};
 
@@ -27,19 +27,25 @@ pub(super) struct OpenRecord {
 }
 
 /// Writes the message of one abort. Its code begins in an open block and leaves another one open.
+///
+/// | file | adds |
+/// | --- | --- |
+/// | `writer` | words and units: assembled, addressed, stored |
+/// | `parts` | the walk over the message type, deferral |
+/// | `array_loop` | arrays written by a loop |
+/// | `scalar` | scalars: read, converted to words |
+/// | `size` | sizes that the shader computes |
+/// | `variable` | array values in variables |
 pub(crate) struct MessageWriter<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) options: &'a Options,
     pub(super) sources: Sources<'a, 'w>,
     pub(super) runtime: &'a mut Runtime,
-    pub(super) globals: &'a mut Globals,
-    pub(crate) code: Code,
+    pub(crate) out: &'a mut Emitter,
     /// Label of the open block, for the phis of loops.
     pub(super) label: Id,
     /// Function variables to declare: (pointer type, id).
     pub(crate) variables: Vec<(Id, Id)>,
-    /// Word offset of the abort in the original module, for errors.
-    offset: u32,
     pub(super) record: OpenRecord,
     pub(super) frames: Vec<Frame>,
     /// Whether the words are collected instead of stored.
@@ -56,25 +62,22 @@ pub(super) struct Deferral {
 }
 
 impl<'a, 'w> MessageWriter<'a, 'w> {
-    /// Begins in the block `label`. `offset` is the word offset of the abort in the original module.
+    /// Begins in the block `label`.
     pub(crate) fn new(
         sources: Sources<'a, 'w>,
         options: &'a Options,
         runtime: &'a mut Runtime,
-        globals: &'a mut Globals,
+        out: &'a mut Emitter,
         label: Id,
-        offset: u32,
     ) -> Self {
         Self {
             index: sources.index,
             options,
             sources,
             runtime,
-            globals,
-            code: Code::with_room(128),
+            out,
             label,
             variables: Vec::new(),
-            offset,
             record: OpenRecord {
                 unit: Id::NONE,
                 pointer: Id::NONE,
@@ -87,41 +90,18 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
 
     /// Begins the record at unit `unit`, with the first unit of its header.
     pub(super) fn open_record(&mut self, unit: Id, extent: Extent) {
-        let pointer = self.runtime.record(&mut self.code, self.globals, unit);
+        let pointer = self.runtime.record(self.out, unit);
         self.record = OpenRecord {
             unit,
             pointer,
             area: None,
         };
-        self.runtime.store_extent(&mut self.code, self.globals, pointer, extent);
+        self.runtime.store_extent(self.out, pointer, extent);
     }
 
     /// An error at the abort.
     pub(super) fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error::new(kind, "abort", self.offset, message)
-    }
-
-    /// The type of 32-bit unsigned integers.
-    pub(super) fn uint(&mut self) -> Id {
-        self.globals.uint()
-    }
-
-    /// A `uint` constant.
-    pub(super) fn constant(&mut self, value: u32) -> Id {
-        self.globals.constant(value)
-    }
-
-    /// An instruction with a `uint` result.
-    pub(super) fn calculate(&mut self, opcode: u16, operands: impl Operands) -> Id {
-        let uint = self.uint();
-        self.emit(opcode, uint, operands)
-    }
-
-    /// An instruction with a result of type `ty`.
-    pub(super) fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
-        let result = self.globals.fresh();
-        self.code.op(opcode, (ty, result, operands));
-        result
+        Error::new(kind, "abort", self.sources.block.terminator as u32, message)
     }
 
     /// Whether a part at byte `offset` of the frame may overlap an earlier one.
@@ -134,8 +114,11 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         let (base, more) = match self.frames.last().map(|f| f.base) {
             Some(Base::Words(base)) => (base, word),
             _ => {
-                let four = self.constant(UNIT_WORDS);
-                (self.calculate(op::IMul, (self.record.unit, four)), word + header::WORDS)
+                let four = self.out.constant(UNIT_WORDS);
+                (
+                    self.out.calculate(op::IMul, (self.record.unit, four)),
+                    word + header::WORDS,
+                )
             }
         };
         self.add(base, more)
@@ -147,8 +130,8 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             Some(Base::Bytes(base)) => base,
             _ => {
                 let word = self.word_at(0);
-                let four = self.constant(4);
-                self.calculate(op::IMul, (word, four))
+                let four = self.out.constant(4);
+                self.out.calculate(op::IMul, (word, four))
             }
         };
         self.add(base, byte)
@@ -159,19 +142,19 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         if more == 0 {
             return base;
         }
-        let more = self.constant(more);
-        self.calculate(op::IAdd, (base, more))
+        let more = self.out.constant(more);
+        self.out.calculate(op::IAdd, (base, more))
     }
 
     /// Pointer to the record area as an array of words.
     fn area(&mut self) -> Id {
         let area = &mut self.record.area;
-        *area.get_or_insert_with(|| self.runtime.words(&mut self.code, self.globals))
+        *area.get_or_insert_with(|| self.runtime.words(self.out))
     }
 
     fn id_of(&mut self, bits: Bits) -> Id {
         match bits {
-            Bits::Constant(value) => self.constant(value),
+            Bits::Constant(value) => self.out.constant(value),
             Bits::Value(id) => id,
         }
     }
@@ -192,10 +175,10 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         }
         let at = self.byte_at(offset);
         let value = self.id_of(bits);
-        let mask = self.constant(byte_mask(((1u32 << count) - 1) as u8));
-        let function = self.runtime.put_bytes(self.globals);
-        let void = self.globals.void();
-        self.emit(op::FunctionCall, void, (function, at, value, mask));
+        let mask = self.out.constant(byte_mask(((1u32 << count) - 1) as u8));
+        let function = self.runtime.put_bytes(self.out);
+        let void = self.out.void();
+        self.out.emit(op::FunctionCall, void, (function, at, value, mask));
     }
 
     /// Ends the frame and returns its words by index: each is a constant or one value.
@@ -246,21 +229,21 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
                 } else {
                     op::ShiftRightLogical
                 };
-                let by = self.constant(fragment.shift.unsigned_abs());
-                part = self.calculate(opcode, (part, by));
+                let by = self.out.constant(fragment.shift.unsigned_abs());
+                part = self.out.calculate(opcode, (part, by));
             }
             if fragment.needs_mask {
-                let mask = self.constant(byte_mask(fragment.bytes));
-                part = self.calculate(op::BitwiseAnd, (part, mask));
+                let mask = self.out.constant(byte_mask(fragment.bytes));
+                part = self.out.calculate(op::BitwiseAnd, (part, mask));
             }
-            value = Some(value.map_or(part, |v| self.calculate(op::BitwiseOr, (v, part))));
+            value = Some(value.map_or(part, |v| self.out.calculate(op::BitwiseOr, (v, part))));
         }
         match (value, word.constant) {
             (None, constant) => Bits::Constant(constant),
             (Some(value), 0) => Bits::Value(value),
             (Some(value), constant) => {
-                let constant = self.constant(constant);
-                Bits::Value(self.calculate(op::BitwiseOr, (value, constant)))
+                let constant = self.out.constant(constant);
+                Bits::Value(self.out.calculate(op::BitwiseOr, (value, constant)))
             }
         }
     }
@@ -278,14 +261,12 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             Bits::Constant(d),
         ] = values
         {
-            let value = self.globals.constant4([a, b, c, d]);
-            self.runtime
-                .store_unit(&mut self.code, self.globals, record, number, value);
+            let value = self.out.constant4([a, b, c, d]);
+            self.runtime.store_unit(self.out, record, number, value);
             return;
         }
         let words = values.map(|bits| self.id_of(bits));
-        self.runtime
-            .store_words(&mut self.code, self.globals, record, number, words);
+        self.runtime.store_words(self.out, record, number, words);
     }
 
     fn store_word(&mut self, index: u32, word: &Word) {
@@ -297,20 +278,19 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             .is_some_and(|frame| matches!(frame.base, Base::Payload));
         let pointer = if in_payload {
             let (record, word) = (self.record.pointer, header::WORDS + index);
-            self.runtime.record_word(&mut self.code, self.globals, record, word)
+            self.runtime.record_word(self.out, record, word)
         } else {
             let area = self.area();
             let at = self.word_at(index);
-            self.runtime.word_pointer(&mut self.code, self.globals, area, at)
+            self.runtime.word_pointer(self.out, area, at)
         };
         let may_hold_bytes = |frame: &Frame| frame.may_hold_earlier_bytes(index);
         if word.bytes != 0xF && self.frames.last().is_some_and(may_hold_bytes) {
-            let mask = self.constant(byte_mask(word.bytes));
-            self.runtime
-                .merge_word(&mut self.code, self.globals, pointer, value, mask);
+            let mask = self.out.constant(byte_mask(word.bytes));
+            self.runtime.merge_word(self.out, pointer, value, mask);
         } else {
             let access = self.runtime.access(4);
-            self.code.op(op::Store, (pointer, value, access));
+            self.out.op(op::Store, (pointer, value, access));
         }
     }
 }

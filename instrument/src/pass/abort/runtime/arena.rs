@@ -1,10 +1,10 @@
 //! Types of the arena's contents, and pointers to them.
 
 use super::state::{ArenaTypes, Runtime};
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
@@ -16,17 +16,17 @@ const CLASS: u32 = storage_class::PhysicalStorageBuffer;
 
 impl Runtime {
     /// The types, declared on first use.
-    pub(crate) fn types(&mut self, globals: &mut Globals) -> ArenaTypes {
+    pub(crate) fn types(&mut self, out: &mut Emitter) -> ArenaTypes {
         *self.types.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let unit = globals.vector(uint, UNIT_WORDS);
-            let control_pointer = block_pointer(globals, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
-            let units = globals.runtime_array(unit, UNIT_BYTES);
-            let units_pointer = block_pointer(globals, &[units], &[0]);
+            let uint = out.uint();
+            let unit = out.vector(uint, UNIT_WORDS);
+            let control_pointer = block_pointer(out, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
+            let units = out.runtime_array(unit, UNIT_BYTES);
+            let units_pointer = block_pointer(out, &[units], &[0]);
             ArenaTypes {
                 unit,
-                uint_pointer: globals.pointer(CLASS, uint),
-                unit_pointer: globals.pointer(CLASS, unit),
+                uint_pointer: out.pointer(CLASS, uint),
+                unit_pointer: out.pointer(CLASS, unit),
                 control_pointer,
                 units_pointer,
             }
@@ -45,75 +45,68 @@ impl Runtime {
     }
 
     /// A pointer of type `ty` to a device address.
-    pub(super) fn pointer_to(&mut self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
+    pub(super) fn pointer_to(&mut self, out: &mut Emitter, ty: Id, address: u64) -> Id {
         let declared = self.addresses.iter().find(|(declared, _)| *declared == address);
         let words = declared.map(|(_, words)| *words).unwrap_or_else(|| {
-            let uint = globals.uint();
-            let uvec2 = globals.vector(uint, 2);
-            let (low, high) = (
-                globals.constant(address as u32),
-                globals.constant((address >> 32) as u32),
-            );
-            let words = globals.value(op::ConstantComposite, uvec2, (low, high));
+            let uint = out.uint();
+            let uvec2 = out.vector(uint, 2);
+            let (low, high) = (out.constant(address as u32), out.constant((address >> 32) as u32));
+            let words = out.value(op::ConstantComposite, uvec2, (low, high));
             self.addresses.push((address, words));
             words
         });
-        let pointer = globals.fresh();
-        code.op(op::Bitcast, (ty, pointer, words));
-        pointer
+        out.emit(op::Bitcast, ty, words)
     }
 
     /// Pointer to the record area as an array of words.
-    pub(crate) fn words(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
+    pub(crate) fn words(&mut self, out: &mut Emitter) -> Id {
         let ty = *self.words_pointer.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let words = globals.runtime_array(uint, 4);
-            block_pointer(globals, &[words], &[0])
+            let uint = out.uint();
+            let words = out.runtime_array(uint, 4);
+            block_pointer(out, &[words], &[0])
         });
-        self.pointer_to(code, globals, ty, self.arena.records)
+        self.pointer_to(out, ty, self.arena.records)
     }
 
     /// Pointer to [`ABORTED`] or [`DROPPED`] in the control block in use.
-    pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
-        self.control_at(code, globals, self.arena.control, member)
+    pub(super) fn control(&mut self, out: &mut Emitter, member: u32) -> Id {
+        self.control_at(out, self.arena.control, member)
     }
 
-    fn control_at(&mut self, code: &mut Code, globals: &mut Globals, address: u64, member: u32) -> Id {
-        let types = self.types(globals);
-        let block = self.pointer_to(code, globals, types.control_pointer, address);
-        let member = globals.constant(member);
-        let pointer = globals.fresh();
-        code.op(op::AccessChain, (types.uint_pointer, pointer, block, member));
-        pointer
+    fn control_at(&mut self, out: &mut Emitter, address: u64, member: u32) -> Id {
+        let types = self.types(out);
+        let block = self.pointer_to(out, types.control_pointer, address);
+        let member = out.constant(member);
+        out.emit(op::AccessChain, types.uint_pointer, (block, member))
     }
 
     /// Sets ABORTED in the control block in use, which other invocations watch, and in the one before the records, which
     /// the host watches. They differ where the device has memory of its own: the host cannot poll that without crossing
     /// the bus at every call, and a reset may discard it. Takes the constants of scope, semantics and 1.
-    pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
+    pub(super) fn set_aborted(&mut self, out: &mut Emitter, [scope, semantics, one]: [Id; 3]) {
         let mut addresses = vec![self.arena.control, self.arena.before_records()];
         addresses.dedup();
         for address in addresses {
-            let aborted = self.control_at(code, globals, address, ABORTED);
-            code.op(op::AtomicStore, (aborted, scope, semantics, one));
+            let aborted = self.control_at(out, address, ABORTED);
+            out.op(op::AtomicStore, (aborted, scope, semantics, one));
         }
     }
 
     /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].
-    pub(crate) fn word_pointer(&mut self, code: &mut Code, globals: &mut Globals, base: Id, at: Id) -> Id {
-        let types = self.types(globals);
-        let (pointer, zero) = (globals.fresh(), globals.constant(0));
-        code.op(op::AccessChain, (types.uint_pointer, pointer, base, zero, at));
+    pub(crate) fn word_pointer(&mut self, out: &mut Emitter, base: Id, at: Id) -> Id {
+        let types = self.types(out);
+        let (pointer, zero) = (out.fresh(), out.constant(0));
+        out.op(op::AccessChain, (types.uint_pointer, pointer, base, zero, at));
         pointer
     }
 }
 
 /// Type of pointers to a new block with members of these types at these byte offsets.
-fn block_pointer(globals: &mut Globals, types: &[Id], offsets: &[u32]) -> Id {
-    let block = globals.structure(types);
-    globals.decorate(block, decoration::Block, &[]);
+fn block_pointer(out: &mut Emitter, types: &[Id], offsets: &[u32]) -> Id {
+    let block = out.structure(types);
+    out.decorate(block, decoration::Block, &[]);
     for (member, offset) in (0..).zip(offsets) {
-        globals.decorate_member(block, member, decoration::Offset, &[*offset]);
+        out.decorate_member(block, member, decoration::Offset, &[*offset]);
     }
-    globals.pointer(CLASS, block)
+    out.pointer(CLASS, block)
 }

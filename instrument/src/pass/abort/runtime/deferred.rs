@@ -93,7 +93,7 @@ pub(crate) struct EntryRecords {
     /// Whether some are reserved at their sites.
     pub(crate) in_place: bool,
     /// Whether an invocation may leave without one.
-    pub(crate) silent: bool,
+    pub(crate) may_leave_unrecorded: bool,
 }
 
 impl EntryRecords {
@@ -101,7 +101,7 @@ impl EntryRecords {
     pub(crate) fn extend(&mut self, other: &Self) {
         self.deferred.extend_from_slice(&other.deferred);
         self.in_place |= other.in_place;
-        self.silent |= other.silent;
+        self.may_leave_unrecorded |= other.may_leave_unrecorded;
     }
 
     /// Whether there are none.

@@ -13,9 +13,9 @@
 //! Not handled: a built-in that an entry point has in an input block. No compiler produces these; its words are 0.
 
 use crate::analysis::index::{EntryPoint, Index};
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
-use crate::spv::{Code, Id, Inst, Literal, op};
+use crate::spv::{Id, Inst, Literal, op};
 use smallvec::{SmallVec, smallvec};
 
 /// A built-in, and how many of its components identify an invocation.
@@ -35,20 +35,16 @@ impl IdentityInput {
     }
 
     /// The type of a variable that this pass adds.
-    fn ty(&self, globals: &mut Globals) -> Id {
-        let scalar = self.scalar(globals);
+    fn ty(&self, out: &mut Emitter) -> Id {
+        let scalar = self.scalar(out);
         match self.is_vector() {
-            true => globals.vector(scalar, if self.is_float() { 4 } else { self.components }),
+            true => out.vector(scalar, if self.is_float() { 4 } else { self.components }),
             false => scalar,
         }
     }
 
-    fn scalar(&self, globals: &mut Globals) -> Id {
-        if self.is_float() {
-            globals.float(32)
-        } else {
-            globals.uint()
-        }
+    fn scalar(&self, out: &mut Emitter) -> Id {
+        if self.is_float() { out.float(32) } else { out.uint() }
     }
 }
 
@@ -89,10 +85,9 @@ pub(crate) fn load_identity(
     index: &Index<'_>,
     interface: &mut EntryInterface<'_>,
     added: &mut AddedBuiltIns,
-    code: &mut Code,
-    globals: &mut Globals,
+    out: &mut Emitter,
 ) -> Id {
-    let zero = globals.constant(0);
+    let zero = out.constant(0);
     let mut words = [zero; 4];
     for (input, first_word) in identity_inputs(interface.entry.model) {
         let loaded = match (input.built_in, interface.workgroup_size) {
@@ -101,31 +96,28 @@ pub(crate) fn load_identity(
                     built_in: built_in::LocalInvocationId,
                     components: 3,
                 };
-                let local = load_input(index, interface, added, &local, code, globals);
-                smallvec![local_index(&local, size, code, globals)]
+                let local = load_input(index, interface, added, &local, out);
+                smallvec![local_index(&local, size, out)]
             }
-            _ => load_input(index, interface, added, &input, code, globals),
+            _ => load_input(index, interface, added, &input, out),
         };
         for (word, id) in words.iter_mut().skip(first_word).zip(loaded) {
             *word = id;
         }
     }
-    let uint = globals.uint();
-    let uvec4 = globals.vector(uint, 4);
-    let whole = globals.fresh();
-    code.op(op::CompositeConstruct, (uvec4, whole, words));
-    whole
+    let uint = out.uint();
+    let uvec4 = out.vector(uint, 4);
+    out.emit(op::CompositeConstruct, uvec4, words)
 }
 
-/// Loads the components of a built-in as words; a built-in that the entry point lacks is added to the interface. Empty for a member
-/// of an input block.
+/// Loads the components of a built-in as words; none of a member of an input block. A built-in that the entry point lacks is
+/// added to the interface.
 fn load_input(
     index: &Index<'_>,
     interface: &mut EntryInterface<'_>,
     added: &mut AddedBuiltIns,
     input: &IdentityInput,
-    code: &mut Code,
-    globals: &mut Globals,
+    out: &mut Emitter,
 ) -> SmallVec<[Id; 4]> {
     if is_block_member(index, &interface.entry, input.built_in) {
         return SmallVec::new();
@@ -133,14 +125,14 @@ fn load_input(
     let variable = find_variable(index, &interface.entry, input.built_in).unwrap_or_else(|| {
         let shared = added.iter().find(|(built_in, _)| *built_in == input.built_in);
         let variable = shared.map(|(_, variable)| *variable).unwrap_or_else(|| {
-            let variable = declare_variable(input, globals);
+            let variable = declare_variable(input, out);
             added.push((input.built_in, variable));
             variable
         });
         interface.added.push(variable);
         variable
     });
-    load_words(index, variable, input, code, globals)
+    load_words(index, variable, input, out)
 }
 
 /// LocalInvocationIndex, by the formula of "Vulkan Specification, Built-In Variables":
@@ -148,8 +140,8 @@ fn load_input(
 /// ```text
 /// local.x + size.x * (local.y + size.y * local.z)
 /// ```
-fn local_index(local: &[Id], size: [u32; 3], code: &mut Code, globals: &mut Globals) -> Id {
-    let uint = globals.uint();
+fn local_index(local: &[Id], size: [u32; 3], out: &mut Emitter) -> Id {
+    let uint = out.uint();
     let mut index: Option<Id> = None;
     for (&id, count) in local.iter().zip(size).rev() {
         // The id is 0.
@@ -157,13 +149,13 @@ fn local_index(local: &[Id], size: [u32; 3], code: &mut Code, globals: &mut Glob
             continue;
         }
         index = Some(index.map_or(id, |outer| {
-            let (count, [scaled, sum]) = (globals.constant(count), [(); 2].map(|()| globals.fresh()));
-            code.op(op::IMul, (uint, scaled, outer, count));
-            code.op(op::IAdd, (uint, sum, scaled, id));
+            let (count, [scaled, sum]) = (out.constant(count), [(); 2].map(|()| out.fresh()));
+            out.op(op::IMul, (uint, scaled, outer, count));
+            out.op(op::IAdd, (uint, sum, scaled, id));
             sum
         }));
     }
-    index.unwrap_or_else(|| globals.constant(0))
+    index.unwrap_or_else(|| out.constant(0))
 }
 
 fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<Id> {
@@ -186,43 +178,36 @@ fn is_block_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> 
     members.any(|d| d.kind == decoration::BuiltIn && d.value == built_in && is_input_block(d.target))
 }
 
-fn declare_variable(input: &IdentityInput, globals: &mut Globals) -> Id {
-    let ty = input.ty(globals);
-    let variable = globals.variable(storage_class::Input, ty, None);
-    globals.decorate(variable, decoration::BuiltIn, &[input.built_in]);
+fn declare_variable(input: &IdentityInput, out: &mut Emitter) -> Id {
+    let ty = input.ty(out);
+    let variable = out.variable(storage_class::Input, ty, None);
+    out.decorate(variable, decoration::BuiltIn, &[input.built_in]);
     variable
 }
 
 /// Loads a built-in and converts its components to words.
-fn load_words(
-    index: &Index<'_>,
-    variable: Id,
-    input: &IdentityInput,
-    code: &mut Code,
-    globals: &mut Globals,
-) -> SmallVec<[Id; 4]> {
-    let uint = globals.uint();
+fn load_words(index: &Index<'_>, variable: Id, input: &IdentityInput, out: &mut Emitter) -> SmallVec<[Id; 4]> {
+    let uint = out.uint();
     // Variables of the module may have other types than those declared here.
     let pointee = index.def(index.type_of(variable)).map(|pointer| pointer.pointee());
-    let ty = pointee.unwrap_or_else(|| input.ty(globals));
+    let ty = pointee.unwrap_or_else(|| input.ty(out));
     let scalar = match pointee {
         Some(ty) if input.is_vector() => index.part_type(ty, 0),
         Some(ty) => ty,
-        None => input.scalar(globals),
+        None => input.scalar(out),
     };
-    let value = globals.fresh();
-    code.op(op::Load, (ty, value, variable));
+    let value = out.emit(op::Load, ty, variable);
     let mut words = SmallVec::new();
     for component in 0..input.components {
         let mut word = value;
         if input.is_vector() {
-            word = globals.fresh();
-            code.op(op::CompositeExtract, (scalar, word, value, Literal(component)));
+            word = out.fresh();
+            out.op(op::CompositeExtract, (scalar, word, value, Literal(component)));
         }
         if scalar != uint {
-            let converted = globals.fresh();
+            let converted = out.fresh();
             let opcode = if input.is_float() { op::ConvertFToU } else { op::Bitcast };
-            code.op(opcode, (uint, converted, word));
+            out.op(opcode, (uint, converted, word));
             word = converted;
         }
         words.push(word);

@@ -1,13 +1,14 @@
 //! Begins and ends the shared functions.
 
 use super::state::Runtime;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::{Code, Id, Literal, op};
+use std::mem;
 
 /// A function being written. Only one at a time can be open.
 pub(crate) struct OpenFunction<const N: usize> {
-    /// The functions written so far and the beginning of this one.
-    pub(crate) code: Code,
+    /// The code that was being written, for [`Runtime::end_function`].
+    pub(crate) outer: Code,
     pub(crate) function: Id,
     pub(crate) parameters: [Id; N],
     /// Label of its first block, which is open.
@@ -18,44 +19,46 @@ impl Runtime {
     /// Begins a function with the debug name `name`.
     pub(crate) fn begin_function<const N: usize>(
         &mut self,
-        globals: &mut Globals,
+        out: &mut Emitter,
         name: &str,
         result_type: Id,
         parameter_types: [Id; N],
     ) -> OpenFunction<N> {
-        let ty = globals.function_type(result_type, &parameter_types);
-        let function = globals.fresh();
-        globals.name(function, name);
-        let mut code = std::mem::take(&mut self.functions);
-        code.op(op::Function, (result_type, function, Literal(0), ty));
-        let parameters = parameter_types.map(|ty| {
-            let parameter = globals.fresh();
-            code.op(op::FunctionParameter, (ty, parameter));
-            parameter
-        });
-        let block = globals.fresh();
-        code.label(block);
+        let ty = out.function_type(result_type, &parameter_types);
+        let function = out.fresh();
+        out.name(function, name);
+        let outer = self.continue_functions(out);
+        out.op(op::Function, (result_type, function, Literal(0), ty));
+        let parameters = parameter_types.map(|ty| out.emit(op::FunctionParameter, ty, ()));
+        let block = out.fresh();
+        out.label(block);
         OpenFunction {
-            code,
+            outer,
             function,
             parameters,
             block,
         }
     }
 
-    /// Begins a function without parameters that has an id already.
-    pub(crate) fn begin_function_as(&mut self, globals: &mut Globals, function: Id, result_type: Id) -> Code {
-        let ty = globals.function_type(result_type, &[]);
-        let mut code = std::mem::take(&mut self.functions);
-        code.op(op::Function, (result_type, function, Literal(0), ty));
-        code.label(globals.fresh());
-        code
+    /// Begins a function without parameters that has an id already. Returns the code that was being written.
+    pub(crate) fn begin_function_as(&mut self, out: &mut Emitter, function: Id, result_type: Id) -> Code {
+        let ty = out.function_type(result_type, &[]);
+        let outer = self.continue_functions(out);
+        out.op(op::Function, (result_type, function, Literal(0), ty));
+        let label = out.fresh();
+        out.label(label);
+        outer
     }
 
-    /// Ends the open function; `code` is its [`OpenFunction::code`].
-    pub(crate) fn end_function(&mut self, mut code: Code) {
-        code.op(op::FunctionEnd, ());
+    /// Continues the functions written so far in place of other code, which it returns.
+    fn continue_functions(&mut self, out: &mut Emitter) -> Code {
+        mem::replace(&mut out.code, mem::take(&mut self.functions))
+    }
+
+    /// Ends the open function and continues the code `outer`.
+    pub(crate) fn end_function(&mut self, out: &mut Emitter, outer: Code) {
+        out.op(op::FunctionEnd, ());
         debug_assert!(self.functions.words.is_empty(), "two functions were open at once");
-        self.functions = code;
+        self.functions = mem::replace(&mut out.code, outer);
     }
 }

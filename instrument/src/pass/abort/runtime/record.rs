@@ -11,9 +11,9 @@
 //! the registers. In the rare arena that crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
 
 use super::state::Runtime;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::VOLATILE;
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS, header};
 
 /// Header fields that the code which reserves a record knows.
@@ -28,95 +28,84 @@ pub(crate) struct Extent {
 
 impl Runtime {
     /// Pointer to the record at unit `unit`, as an array of units.
-    pub(crate) fn record(&mut self, code: &mut Code, globals: &mut Globals, unit: Id) -> Id {
-        let (uint, ty) = (globals.uint(), self.types(globals).units_pointer);
-        let uvec2 = globals.vector(uint, 2);
+    pub(crate) fn record(&mut self, out: &mut Emitter, unit: Id) -> Id {
+        let (uint, ty) = (out.uint(), self.types(out).units_pointer);
+        let uvec2 = out.vector(uint, 2);
         let (low, high) = (self.arena.records as u32, (self.arena.records >> 32) as u32);
         let end = u64::from(low) + u64::from(self.arena.capacity) * u64::from(UNIT_BYTES);
-        let [shift, low, high_word] = [UNIT_BYTES.ilog2(), low, high].map(|value| globals.constant(value));
-        let [bytes, record_low, address, record] = [(); 4].map(|()| globals.fresh());
-        code.op(op::ShiftLeftLogical, (uint, bytes, unit, shift));
-        code.op(op::IAdd, (uint, record_low, bytes, low));
+        let [shift, low, high_word] = [UNIT_BYTES.ilog2(), low, high].map(|value| out.constant(value));
+        let [bytes, record_low, address, record] = [(); 4].map(|()| out.fresh());
+        out.op(op::ShiftLeftLogical, (uint, bytes, unit, shift));
+        out.op(op::IAdd, (uint, record_low, bytes, low));
         let mut record_high = high_word;
         if end > 1 << 32 {
-            let bool = globals.bool();
-            let next = globals.constant(high.wrapping_add(1));
-            let carries = globals.fresh();
-            record_high = globals.fresh();
-            code.op(op::ULessThan, (bool, carries, record_low, low));
-            code.op(op::Select, (uint, record_high, carries, next, high_word));
+            let bool = out.bool();
+            let next = out.constant(high.wrapping_add(1));
+            let carries = out.fresh();
+            record_high = out.fresh();
+            out.op(op::ULessThan, (bool, carries, record_low, low));
+            out.op(op::Select, (uint, record_high, carries, next, high_word));
         }
-        code.op(op::CompositeConstruct, (uvec2, address, record_low, record_high));
-        code.op(op::Bitcast, (ty, record, address));
+        out.op(op::CompositeConstruct, (uvec2, address, record_low, record_high));
+        out.op(op::Bitcast, (ty, record, address));
         record
     }
 
     /// Stores unit `number` of a record; `record` is from [`Runtime::record`].
-    pub(crate) fn store_unit(&mut self, code: &mut Code, globals: &mut Globals, record: Id, number: u32, value: Id) {
+    pub(crate) fn store_unit(&mut self, out: &mut Emitter, record: Id, number: u32, value: Id) {
         if self.scalar_stores {
-            let uint = globals.uint();
-            let words = [(); UNIT_WORDS as usize].map(|()| globals.fresh());
+            let uint = out.uint();
+            let words = [(); UNIT_WORDS as usize].map(|()| out.fresh());
             for (index, word) in (0..).zip(words) {
-                code.op(op::CompositeExtract, (uint, word, value, Literal(index)));
+                out.op(op::CompositeExtract, (uint, word, value, Literal(index)));
             }
-            return self.store_words(code, globals, record, number, words);
+            return self.store_words(out, record, number, words);
         }
-        let ty = self.types(globals).unit_pointer;
-        let [zero, number] = [0, number].map(|value| globals.constant(value));
-        let pointer = globals.fresh();
-        code.op(op::AccessChain, (ty, pointer, record, zero, number));
-        code.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
+        let ty = self.types(out).unit_pointer;
+        let [zero, number] = [0, number].map(|value| out.constant(value));
+        let pointer = out.emit(op::AccessChain, ty, (record, zero, number));
+        out.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
     }
 
     /// Pointer to word `word` of a record; `record` is from [`Runtime::record`].
-    pub(crate) fn record_word(&mut self, code: &mut Code, globals: &mut Globals, record: Id, word: u32) -> Id {
-        let ty = self.types(globals).uint_pointer;
-        let path = [0, word / UNIT_WORDS, word % UNIT_WORDS].map(|index| globals.constant(index));
-        let pointer = globals.fresh();
-        code.op(op::AccessChain, (ty, pointer, record, path));
-        pointer
+    pub(crate) fn record_word(&mut self, out: &mut Emitter, record: Id, word: u32) -> Id {
+        let ty = self.types(out).uint_pointer;
+        let path = [0, word / UNIT_WORDS, word % UNIT_WORDS].map(|index| out.constant(index));
+        out.emit(op::AccessChain, ty, (record, path))
     }
 
     /// Stores the first unit of a header, with COMMIT still 0.
-    pub(crate) fn store_extent(&mut self, code: &mut Code, globals: &mut Globals, record: Id, extent: Extent) {
+    pub(crate) fn store_extent(&mut self, out: &mut Emitter, record: Id, extent: Extent) {
         const _: () = assert!(header::COMMIT == 0 && header::LENGTH == 1 && header::SIZE == 2 && header::SITE == 3);
-        let zero = globals.constant(0);
+        let zero = out.constant(0);
         let Extent { units, size, site } = extent;
-        self.store_words(code, globals, record, 0, [zero, units, size, site]);
+        self.store_words(out, record, 0, [zero, units, size, site]);
     }
 
     /// Stores the rest of a header.
-    pub(crate) fn store_origin(&mut self, code: &mut Code, globals: &mut Globals, record: Id, stage: Id, identity: Id) {
+    pub(crate) fn store_origin(&mut self, out: &mut Emitter, record: Id, stage: Id, identity: Id) {
         const _: () = assert!(header::HASH_LO == UNIT_WORDS && header::HASH_HI == UNIT_WORDS + 1);
         const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::SPECIALIZATION == UNIT_WORDS + 3);
         const _: () = assert!(header::IDENTITY == 2 * UNIT_WORDS);
-        let [low, high] = [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| globals.constant(value));
-        let specialization = self.specialization(globals);
-        self.store_words(code, globals, record, 1, [low, high, stage, specialization]);
-        self.store_unit(code, globals, record, header::IDENTITY / UNIT_WORDS, identity);
+        let [low, high] = [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| out.constant(value));
+        let specialization = self.specialization(out);
+        self.store_words(out, record, 1, [low, high, stage, specialization]);
+        self.store_unit(out, record, header::IDENTITY / UNIT_WORDS, identity);
     }
 
     /// Stores four words as unit `number` of a record.
-    pub(crate) fn store_words(
-        &mut self,
-        code: &mut Code,
-        globals: &mut Globals,
-        record: Id,
-        number: u32,
-        words: [Id; UNIT_WORDS as usize],
-    ) {
+    pub(crate) fn store_words(&mut self, out: &mut Emitter, record: Id, number: u32, words: [Id; UNIT_WORDS as usize]) {
         if self.scalar_stores {
             let [memory, alignment] = self.access(4);
             let memory = Literal(memory.0 | VOLATILE);
             for (index, word) in (0..).zip(words) {
-                let pointer = self.record_word(code, globals, record, number * UNIT_WORDS + index);
-                code.op(op::Store, (pointer, word, [memory, alignment]));
+                let pointer = self.record_word(out, record, number * UNIT_WORDS + index);
+                out.op(op::Store, (pointer, word, [memory, alignment]));
             }
             return;
         }
-        let unit = self.types(globals).unit;
-        let value = globals.fresh();
-        code.op(op::CompositeConstruct, (unit, value, words));
-        self.store_unit(code, globals, record, number, value);
+        let unit = self.types(out).unit;
+        let value = out.emit(op::CompositeConstruct, unit, words);
+        self.store_unit(out, record, number, value);
     }
 }

@@ -11,7 +11,6 @@
 
 use super::deferred::{DeferredRecord, RecordUnit, RecordWord};
 use super::record_writer::Writer;
-use crate::edit::phi::phi;
 use crate::spv::{Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS};
@@ -36,12 +35,11 @@ impl Writer<'_> {
                 }
                 for number in done..end {
                     let words = self.select_words(&cases(records, number));
-                    self.runtime
-                        .store_words(&mut self.code, self.globals, record, HEADER_UNITS + number, words);
+                    self.runtime.store_words(self.out, record, HEADER_UNITS + number, words);
                 }
                 if is_guarded && let Some(merge) = self.merges.pop() {
-                    self.code.branch(merge);
-                    self.code.label(merge);
+                    self.out.branch(merge);
+                    self.out.label(merge);
                 }
                 done = end;
             }
@@ -61,8 +59,8 @@ impl Writer<'_> {
         if !others.is_empty() {
             // Operands of the phis.
             let mut operands: [Vec<(Id, Id)>; UNIT_WORDS as usize] = Default::default();
-            let merge = self.globals.fresh();
-            let labels: Vec<Id> = cases.iter().map(|_| self.globals.fresh()).collect();
+            let merge = self.out.fresh();
+            let labels: Vec<Id> = cases.iter().map(|_| self.out.fresh()).collect();
             // The last case with most keys is the default, which needs no comparison.
             let default = (cases.iter().enumerate()).max_by_key(|(_, case)| case.keys.len());
             let default = default.map_or(0, |(position, _)| position);
@@ -72,22 +70,22 @@ impl Writer<'_> {
                 .flat_map(|(_, (case, label))| case.keys.iter().map(|key| (Literal(*key), *label)))
                 .collect();
             let default = labels.get(default).copied().unwrap_or(merge);
-            self.code.op(op::SelectionMerge, (merge, Literal(0)));
-            self.code.op(op::Switch, (self.key, default, pairs.as_slice()));
+            self.out.op(op::SelectionMerge, (merge, Literal(0)));
+            self.out.op(op::Switch, (self.key, default, pairs.as_slice()));
             for (case, label) in cases.iter().zip(labels) {
-                self.code.label(label);
+                self.out.label(label);
                 let of_case = case.unit.iter().zip(differs).zip(&mut operands);
                 for ((word, _), operands) in of_case.filter(|((_, differs), _)| *differs) {
                     let id = self.word(*word);
                     operands.push((id, label));
                 }
-                self.code.branch(merge);
+                self.out.branch(merge);
             }
-            self.code.label(merge);
-            let uint = self.globals.uint();
+            self.out.label(merge);
+            let uint = self.out.uint();
             for (id, operands) in words.iter_mut().zip(operands).filter(|(_, o)| !o.is_empty()) {
-                *id = self.globals.fresh();
-                phi(&mut self.code, uint, *id, &operands);
+                *id = self.out.fresh();
+                self.out.phi(uint, *id, &operands);
             }
         }
         for ((id, word), _) in words.iter_mut().zip(first.unit).zip(differs).filter(|(_, d)| !d) {
@@ -98,10 +96,10 @@ impl Writer<'_> {
 
     fn word(&mut self, word: RecordWord) -> Id {
         match word {
-            RecordWord::Constant(value) => self.globals.constant(value),
+            RecordWord::Constant(value) => self.out.constant(value),
             RecordWord::Value(slot) => {
-                let variable = self.runtime.value(self.globals, slot);
-                self.calculate(op::Load, variable)
+                let variable = self.runtime.value(self.out, slot);
+                self.out.calculate(op::Load, variable)
             }
         }
     }

@@ -14,16 +14,14 @@ use super::open_function::OpenFunction;
 use super::record::Extent;
 use super::reserve::NO_RECORD;
 use super::state::Runtime;
-use crate::edit::globals::Globals;
-use crate::edit::phi::phi;
-use crate::spv::{Code, Id, Operands, op};
+use crate::edit::emitter::Emitter;
+use crate::spv::{Id, op};
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, record_units};
 
 /// The function being written.
 pub(super) struct Writer<'a> {
     pub(super) runtime: &'a mut Runtime,
-    pub(super) globals: &'a mut Globals,
-    pub(super) code: Code,
+    pub(super) out: &'a mut Emitter,
     /// Merge blocks of the open selections, outermost first.
     pub(super) merges: Vec<Id>,
     pub(super) key: Id,
@@ -35,7 +33,7 @@ impl Runtime {
     /// The function that writes the records `of_entry`, positions in `deferred`.
     pub(crate) fn record_writer(
         &mut self,
-        globals: &mut Globals,
+        out: &mut Emitter,
         of_entry: &EntryRecords,
         deferred: &[DeferredRecord],
     ) -> Id {
@@ -48,28 +46,26 @@ impl Runtime {
         // Only one function can be open.
         let capacity = self.arena.capacity;
         let is_inline = !of_entry.in_place && records.iter().all(|record| record.units() <= capacity);
-        let reserve = (!is_inline).then(|| self.reserve(globals));
-        let commit = self.commit(globals);
-        let (uint, void) = (globals.uint(), globals.void());
-        let uvec4 = globals.vector(uint, 4);
+        let reserve = (!is_inline).then(|| self.reserve(out));
+        let commit = self.commit(out);
+        let (uint, void) = (out.uint(), out.void());
+        let uvec4 = out.vector(uint, 4);
         let OpenFunction {
-            code,
+            outer,
             function,
             parameters: [stage, identity],
             block,
-        } = self.begin_function(globals, "vkabort_write_record", void, [uint, uvec4]);
+        } = self.begin_function(out, "vkabort_write_record", void, [uint, uvec4]);
         self.record_writers.push((of_entry.clone(), function));
         let mut writer = Writer {
             runtime: self,
-            globals,
-            code,
+            out,
             merges: Vec::new(),
             key: Id::NONE,
             block,
         };
         writer.write(of_entry, &records, reserve, commit, [stage, identity]);
-        let code = writer.code;
-        self.end_function(code);
+        self.end_function(out, outer);
         function
     }
 }
@@ -83,14 +79,14 @@ impl Writer<'_> {
         commit: Id,
         [stage, identity]: [Id; 2],
     ) {
-        let void = self.globals.void();
+        let void = self.out.void();
         // Phase 1.
-        let may_be_none = of_entry.silent || of_entry.in_place;
+        let may_be_none = of_entry.may_leave_unrecorded || of_entry.in_place;
         self.key = match records {
-            [single] if !may_be_none => self.globals.constant(single.key),
+            [single] if !may_be_none => self.out.constant(single.key),
             _ => {
-                let key = self.runtime.key(self.globals);
-                self.calculate(op::Load, key)
+                let key = self.runtime.key(self.out);
+                self.out.calculate(op::Load, key)
             }
         };
         if may_be_none {
@@ -103,49 +99,48 @@ impl Writer<'_> {
             (_, []) => self.unit_in_place(),
             (None, _) => self.reserve(extent.units),
             (Some(reserve), _) => {
-                let [here, there, merge, unit] = [(); 4].map(|()| self.globals.fresh());
-                let (bool, in_place) = (self.globals.bool(), self.globals.constant(record_key::IN_PLACE));
-                let test = self.emit(op::UGreaterThanEqual, bool, (self.key, in_place));
+                let [here, there, merge, unit] = [(); 4].map(|()| self.out.fresh());
+                let (bool, in_place) = (self.out.bool(), self.out.constant(record_key::IN_PLACE));
+                let test = self.out.emit(op::UGreaterThanEqual, bool, (self.key, in_place));
                 is_in_place = Some(test);
-                self.code.branch_if(test, there, here, merge);
-                self.code.label(there);
+                self.out.branch_if(test, there, here, merge);
+                self.out.label(there);
                 let reserved = self.unit_in_place();
-                self.code.branch(merge);
-                self.code.label(here);
-                let new = self.calculate(op::FunctionCall, (reserve, extent.units));
-                self.code.branch(merge);
-                self.code.label(merge);
-                let uint = self.globals.uint();
-                phi(&mut self.code, uint, unit, &[(reserved, there), (new, here)]);
+                self.out.branch(merge);
+                self.out.label(here);
+                let new = self.out.calculate(op::FunctionCall, (reserve, extent.units));
+                self.out.branch(merge);
+                self.out.label(merge);
+                let uint = self.out.uint();
+                self.out.phi(uint, unit, &[(reserved, there), (new, here)]);
                 self.open_if(op::INotEqual, unit, NO_RECORD);
                 unit
             }
         };
         // Phase 3.
-        let record = self.runtime.record(&mut self.code, self.globals, unit);
+        let record = self.runtime.record(self.out, unit);
         if !records.is_empty() {
             let after = is_in_place.map(|test| {
-                let [here, after] = [(); 2].map(|()| self.globals.fresh());
-                self.code.branch_if(test, after, here, after);
-                self.code.label(here);
+                let [here, after] = [(); 2].map(|()| self.out.fresh());
+                self.out.branch_if(test, after, here, after);
+                self.out.label(here);
                 after
             });
-            self.runtime.store_extent(&mut self.code, self.globals, record, extent);
+            self.runtime.store_extent(self.out, record, extent);
             self.write_payload(record, extent.units, records);
             if let Some(after) = after {
-                self.code.branch(after);
-                self.code.label(after);
+                self.out.branch(after);
+                self.out.label(after);
             }
         }
         // Phase 4.
-        self.runtime
-            .store_origin(&mut self.code, self.globals, record, stage, identity);
-        self.emit(op::FunctionCall, void, (commit, unit));
+        self.runtime.store_origin(self.out, record, stage, identity);
+        self.out.emit(op::FunctionCall, void, (commit, unit));
         while let Some(merge) = self.merges.pop() {
-            self.code.branch(merge);
-            self.code.label(merge);
+            self.out.branch(merge);
+            self.out.label(merge);
         }
-        self.code.op(op::Return, ());
+        self.out.op(op::Return, ());
     }
 
     /// Size, units and site of a deferred record: constants where all records have the same.
@@ -159,24 +154,24 @@ impl Writer<'_> {
         let size_of = |record: &&DeferredRecord| record.size;
         let (size, units) = match records.iter().all(|record| size_of(record) == first.size) {
             true => (
-                self.globals.constant(first.size),
-                self.globals.constant(record_units(first.size)),
+                self.out.constant(first.size),
+                self.out.constant(record_units(first.size)),
             ),
             false => {
                 let [bits, round_up, shift, header] =
                     [record_key::SITE_BITS, UNIT_BYTES - 1, UNIT_BYTES.ilog2(), HEADER_UNITS]
-                        .map(|value| self.globals.constant(value));
-                let size = self.calculate(op::ShiftRightLogical, (self.key, bits));
-                let rounded = self.calculate(op::IAdd, (size, round_up));
-                let payload = self.calculate(op::ShiftRightLogical, (rounded, shift));
-                (size, self.calculate(op::IAdd, (payload, header)))
+                        .map(|value| self.out.constant(value));
+                let size = self.out.calculate(op::ShiftRightLogical, (self.key, bits));
+                let rounded = self.out.calculate(op::IAdd, (size, round_up));
+                let payload = self.out.calculate(op::ShiftRightLogical, (rounded, shift));
+                (size, self.out.calculate(op::IAdd, (payload, header)))
             }
         };
         let site = match records {
-            [single] => self.globals.constant(single.site),
+            [single] => self.out.constant(single.site),
             _ => {
-                let mask = self.globals.constant((1 << record_key::SITE_BITS) - 1);
-                self.calculate(op::BitwiseAnd, (self.key, mask))
+                let mask = self.out.constant((1 << record_key::SITE_BITS) - 1);
+                self.out.calculate(op::BitwiseAnd, (self.key, mask))
             }
         };
         Extent { units, size, site }
@@ -184,42 +179,30 @@ impl Writer<'_> {
 
     /// Reserves a record, and opens a selection for it.
     fn reserve(&mut self, units: Id) -> Id {
-        let code = &mut self.code;
-        let [unit, fits] = self.runtime.try_reserve(code, self.globals, units, None, self.block);
-        let [inside, full, merge] = [(); 3].map(|()| self.globals.fresh());
-        code.branch_if(fits, inside, full, merge);
-        code.label(full);
-        self.runtime.count_dropped(code, self.globals);
-        code.branch(merge);
-        code.label(inside);
+        let [unit, fits] = self.runtime.try_reserve(self.out, units, None, self.block);
+        let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
+        self.out.branch_if(fits, inside, full, merge);
+        self.out.label(full);
+        self.runtime.count_dropped(self.out);
+        self.out.branch(merge);
+        self.out.label(inside);
         self.merges.push(merge);
         unit
     }
 
     fn unit_in_place(&mut self) -> Id {
-        let mask = self.globals.constant(!record_key::IN_PLACE);
-        self.calculate(op::BitwiseAnd, (self.key, mask))
+        let mask = self.out.constant(!record_key::IN_PLACE);
+        self.out.calculate(op::BitwiseAnd, (self.key, mask))
     }
 
     /// Opens a selection in which `value` compares with the constant `with`.
     pub(super) fn open_if(&mut self, comparison: u16, value: Id, with: u32) {
-        let (bool, with) = (self.globals.bool(), self.globals.constant(with));
-        let condition = self.emit(comparison, bool, (value, with));
-        let [inside, merge] = [(); 2].map(|()| self.globals.fresh());
-        self.code.branch_if(condition, inside, merge, merge);
-        self.code.label(inside);
+        let (bool, with) = (self.out.bool(), self.out.constant(with));
+        let condition = self.out.emit(comparison, bool, (value, with));
+        let [inside, merge] = [(); 2].map(|()| self.out.fresh());
+        self.out.branch_if(condition, inside, merge, merge);
+        self.out.label(inside);
         self.merges.push(merge);
         self.block = inside;
-    }
-
-    pub(super) fn calculate(&mut self, opcode: u16, operands: impl Operands) -> Id {
-        let uint = self.globals.uint();
-        self.emit(opcode, uint, operands)
-    }
-
-    fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
-        let result = self.globals.fresh();
-        self.code.op(opcode, (ty, result, operands));
-        result
     }
 }

@@ -21,9 +21,8 @@ use super::arena::{ABORTED, DROPPED};
 use super::deferred::record_key;
 use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
-use crate::edit::globals::Globals;
-use crate::edit::phi::phi;
-use crate::spv::{Code, Id, op};
+use crate::edit::emitter::Emitter;
+use crate::spv::{Id, op};
 use vkabort_record::layout::CURSOR_OFFSET;
 
 /// What `reserve` returns if there is no room.
@@ -32,91 +31,83 @@ const _: () = assert!(NO_RECORD == record_key::NONE, "the key of a failed reserv
 
 impl Runtime {
     /// The function `reserve`.
-    pub(crate) fn reserve(&mut self, globals: &mut Globals) -> Id {
+    pub(crate) fn reserve(&mut self, out: &mut Emitter) -> Id {
         if let Some(function) = self.reserve {
             return function;
         }
-        let (uint, bool) = (globals.uint(), globals.bool());
+        let (uint, bool) = (out.uint(), out.bool());
         let OpenFunction {
-            mut code,
+            outer,
             function,
             parameters: [units],
             block,
-        } = self.begin_function(globals, "vkabort_reserve", uint, [uint]);
+        } = self.begin_function(out, "vkabort_reserve", uint, [uint]);
         self.reserve = Some(function);
         let [scope, zero, one, capacity, none] =
-            [self.scope, 0, 1, self.arena.capacity, NO_RECORD].map(|value| globals.constant(value));
-        let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| globals.fresh());
+            [self.scope, 0, 1, self.arena.capacity, NO_RECORD].map(|value| out.constant(value));
+        let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| out.fresh());
         // Phases 1 and 2. Compilers remove the comparison for records of constant length.
-        code.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
-        let [unit, fits] = self.try_reserve(&mut code, globals, units, Some(fits_arena), block);
-        code.branch_if(fits, found, full, full);
-        code.label(found);
-        code.op(op::ReturnValue, unit);
+        out.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
+        let [unit, fits] = self.try_reserve(out, units, Some(fits_arena), block);
+        out.branch_if(fits, found, full, full);
+        out.label(found);
+        out.op(op::ReturnValue, unit);
         // Phase 3: without a message, the device is lost all the same.
-        code.label(full);
-        code.branch_if(fits_arena, counted, too_large, counted);
-        code.label(too_large);
-        self.set_aborted(&mut code, globals, [scope, zero, one]);
-        code.branch(counted);
-        code.label(counted);
+        out.label(full);
+        out.branch_if(fits_arena, counted, too_large, counted);
+        out.label(too_large);
+        self.set_aborted(out, [scope, zero, one]);
+        out.branch(counted);
+        out.label(counted);
         // Phase 4.
-        self.count_dropped(&mut code, globals);
-        code.op(op::ReturnValue, none);
-        self.end_function(code);
+        self.count_dropped(out);
+        out.op(op::ReturnValue, none);
+        self.end_function(out, outer);
         function
     }
 
     /// Tries to reserve `units` units, unless `condition` is false. Returns the unit offset, and whether they are reserved.
     /// `block` is the open block.
-    pub(super) fn try_reserve(
-        &mut self,
-        code: &mut Code,
-        globals: &mut Globals,
-        units: Id,
-        condition: Option<Id>,
-        block: Id,
-    ) -> [Id; 2] {
-        let (uint, bool) = (globals.uint(), globals.bool());
-        let ty = self.types(globals).uint_pointer;
-        let [scope, zero, capacity] = [self.scope, 0, self.arena.capacity].map(|value| globals.constant(value));
-        let no = bool_constant(globals, false);
+    pub(super) fn try_reserve(&mut self, out: &mut Emitter, units: Id, condition: Option<Id>, block: Id) -> [Id; 2] {
+        let (uint, bool) = (out.uint(), out.bool());
+        let ty = self.types(out).uint_pointer;
+        let [scope, zero, capacity] = [self.scope, 0, self.arena.capacity].map(|value| out.constant(value));
+        let no = bool_constant(out, false);
         let address = self.arena.control + u64::from(CURSOR_OFFSET);
-        let cursor = self.pointer_to(code, globals, ty, address);
-        let [now, mut has_room, attempt, added, last, is_low, merge] = [(); 7].map(|()| globals.fresh());
+        let cursor = self.pointer_to(out, ty, address);
+        let [now, mut has_room, attempt, added, last, is_low, merge] = [(); 7].map(|()| out.fresh());
         // Relaxed semantics are 0.
-        code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
-        code.op(op::ULessThan, (bool, has_room, now, capacity));
+        out.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
+        out.op(op::ULessThan, (bool, has_room, now, capacity));
         if let Some(condition) = condition {
-            let both = globals.fresh();
-            code.op(op::LogicalAnd, (bool, both, has_room, condition));
+            let both = out.emit(op::LogicalAnd, bool, (has_room, condition));
             has_room = both;
         }
-        code.branch_if(has_room, attempt, merge, merge);
-        code.label(attempt);
-        code.op(op::AtomicIAdd, (uint, added, cursor, scope, zero, units));
-        code.op(op::ISub, (uint, last, capacity, units));
-        code.op(op::ULessThanEqual, (bool, is_low, added, last));
-        code.branch(merge);
-        code.label(merge);
-        let [unit, fits] = [(); 2].map(|()| globals.fresh());
-        phi(code, uint, unit, &[(zero, block), (added, attempt)]);
-        phi(code, bool, fits, &[(no, block), (is_low, attempt)]);
+        out.branch_if(has_room, attempt, merge, merge);
+        out.label(attempt);
+        out.op(op::AtomicIAdd, (uint, added, cursor, scope, zero, units));
+        out.op(op::ISub, (uint, last, capacity, units));
+        out.op(op::ULessThanEqual, (bool, is_low, added, last));
+        out.branch(merge);
+        out.label(merge);
+        let [unit, fits] = [(); 2].map(|()| out.fresh());
+        out.phi(uint, unit, &[(zero, block), (added, attempt)]);
+        out.phi(bool, fits, &[(no, block), (is_low, attempt)]);
         [unit, fits]
     }
 
     /// Counts an abort without a record.
-    pub(super) fn count_dropped(&mut self, code: &mut Code, globals: &mut Globals) {
-        let [scope, zero, one] = [self.scope, 0, 1].map(|value| globals.constant(value));
-        let dropped = self.control(code, globals, DROPPED);
-        let (uint, old) = (globals.uint(), globals.fresh());
-        code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
+    pub(super) fn count_dropped(&mut self, out: &mut Emitter) {
+        let [scope, zero, one] = [self.scope, 0, 1].map(|value| out.constant(value));
+        let dropped = self.control(out, DROPPED);
+        let (uint, old) = (out.uint(), out.fresh());
+        out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
     }
 
     /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.
-    pub(crate) fn announce(&mut self, code: &mut Code, globals: &mut Globals) {
-        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| globals.constant(value));
-        let aborted = self.control(code, globals, ABORTED);
-        code.op(op::AtomicStore, (aborted, scope, relaxed, one));
+    pub(crate) fn set_watched_aborted(&mut self, out: &mut Emitter) {
+        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
+        let aborted = self.control(out, ABORTED);
+        out.op(op::AtomicStore, (aborted, scope, relaxed, one));
     }
 }

@@ -4,13 +4,23 @@ use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
 use crate::analysis::spec_constants;
 use crate::edit::abort_flag::AbortFlag;
-use crate::edit::globals::Globals;
+use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::{capability, memory_model, scope, storage_class};
 use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
 
 /// What the shared functions depend on, and their ids so far.
+///
+/// | file | adds |
+/// | --- | --- |
+/// | `state` | the flag, the key and the other Private variables |
+/// | `arena` | types of the arena, pointers into it, ABORTED |
+/// | `record` | pointers into a record, stores of its header and units |
+/// | `open_function` | beginning and end of a shared function |
+/// | `reserve` | `vkabort_reserve`, and the reservation itself |
+/// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
+/// | `record_writer` | `vkabort_write_record` |
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
@@ -23,10 +33,10 @@ pub(crate) struct Runtime {
     /// The scope at which records are made available: the widest one that the module may use.
     pub(super) scope: u32,
     /// `SpecId` of the constant for the key of the pipeline's specialisation, if it can have any.
-    key_spec_id: Option<u32>,
+    pub(crate) key_spec_id: Option<u32>,
     specialization: Option<Id>,
     /// Whether invocations leave only by one abort, and with a record.
-    has_single_way_out: bool,
+    single_site: bool,
     flag: Option<Id>,
     key: Option<Id>,
     /// Variables for the values of messages.
@@ -61,8 +71,8 @@ pub(crate) struct ArenaTypes {
 }
 
 impl Runtime {
-    /// Declares nothing yet. `has_single_way_out`: whether invocations leave only by one abort, and with a record.
-    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash, has_single_way_out: bool) -> Self {
+    /// Declares nothing yet. `single_site`: whether invocations leave only by one abort, and with a record.
+    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash, single_site: bool) -> Self {
         let model = index.inst(index.sections.memory_model).memory_model();
         let uses_vulkan_memory_model = model == memory_model::Vulkan;
         // The Vulkan memory model allows the scope Device only with this capability.
@@ -83,7 +93,7 @@ impl Runtime {
             },
             key_spec_id: spec_constants::key_spec_id(index),
             specialization: None,
-            has_single_way_out,
+            single_site,
             flag: None,
             key: None,
             values: Vec::new(),
@@ -109,98 +119,98 @@ impl Runtime {
     /// The flag that tells callers that the invocation has aborted. Where a module has one abort only, a `bool`: compilers
     /// merge its test with the abort's condition. Else the key, since every further variable takes a phi at each of the
     /// aborts' merge blocks: with 16 aborts the code of ACO and NAK is 10 and 20 percent smaller without the `bool`.
-    pub(crate) fn flag(&mut self, globals: &mut Globals) -> AbortFlag {
-        if !self.has_single_way_out {
-            return AbortFlag::Key(self.key(globals));
+    pub(crate) fn flag(&mut self, out: &mut Emitter) -> AbortFlag {
+        if !self.single_site {
+            return AbortFlag::Key(self.key(out));
         }
         AbortFlag::Bool(*self.flag.get_or_insert_with(|| {
-            let bool = globals.bool();
-            let no = bool_constant(globals, false);
-            let flag = globals.private(bool, no);
-            globals.name(flag, "vkabort_aborted");
+            let bool = out.bool();
+            let no = bool_constant(out, false);
+            let flag = out.private(bool, no);
+            out.name(flag, "vkabort_aborted");
             flag
         }))
     }
 
     /// Private variable with the key of the invocation's record, see [`record_key`].
-    pub(crate) fn key(&mut self, globals: &mut Globals) -> Id {
-        let is_flag = !self.has_single_way_out;
+    pub(crate) fn key(&mut self, out: &mut Emitter) -> Id {
+        let is_flag = !self.single_site;
         *self.key.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let running = is_flag.then(|| globals.constant(record_key::RUNNING));
-            let key = globals.variable(storage_class::Private, uint, running);
-            globals.name(key, "vkabort_key");
+            let uint = out.uint();
+            let running = is_flag.then(|| out.constant(record_key::RUNNING));
+            let key = out.variable(storage_class::Private, uint, running);
+            out.name(key, "vkabort_key");
             key
         })
     }
 
     /// The key of the pipeline's specialisation: a specialisation constant, 0 by default and in modules without others.
-    pub(super) fn specialization(&mut self, globals: &mut Globals) -> Id {
+    pub(super) fn specialization(&mut self, out: &mut Emitter) -> Id {
         let Some(spec_id) = self.key_spec_id else {
-            return globals.constant(0);
+            return out.constant(0);
         };
         *self.specialization.get_or_insert_with(|| {
-            let constant = globals.spec_constant(0, spec_id);
-            globals.name(constant, "vkabort_specialization");
+            let constant = out.spec_constant(0, spec_id);
+            out.name(constant, "vkabort_specialization");
             constant
         })
     }
 
     /// Notes that the invocation has aborted, and the key of its record.
-    pub(crate) fn store_key(&mut self, code: &mut Code, globals: &mut Globals, key: Id) {
-        let variable = self.key(globals);
-        code.op(op::Store, (variable, key));
-        self.set_bool_flag(code, globals);
+    pub(crate) fn store_key(&mut self, out: &mut Emitter, key: Id) {
+        let variable = self.key(out);
+        out.op(op::Store, (variable, key));
+        self.set_bool_flag(out);
     }
 
     /// The same for the key of a deferred record, which the writer knows if it is the only one.
-    pub(crate) fn store_deferred_key(&mut self, code: &mut Code, globals: &mut Globals, key: u32) {
-        if self.has_single_way_out {
-            self.set_bool_flag(code, globals);
+    pub(crate) fn store_deferred_key(&mut self, out: &mut Emitter, key: u32) {
+        if self.single_site {
+            self.set_bool_flag(out);
         } else {
-            let key = globals.constant(key);
-            self.store_key(code, globals, key);
+            let key = out.constant(key);
+            self.store_key(out, key);
         }
     }
 
-    fn set_bool_flag(&mut self, code: &mut Code, globals: &mut Globals) {
-        if let AbortFlag::Bool(flag) = self.flag(globals) {
-            let yes = bool_constant(globals, true);
-            code.op(op::Store, (flag, yes));
+    fn set_bool_flag(&mut self, out: &mut Emitter) {
+        if let AbortFlag::Bool(flag) = self.flag(out) {
+            let yes = bool_constant(out, true);
+            out.op(op::Store, (flag, yes));
         }
     }
 
     /// Private variable `slot` for a value of a message, without an initial value.
-    pub(crate) fn value(&mut self, globals: &mut Globals, slot: usize) -> Id {
+    pub(crate) fn value(&mut self, out: &mut Emitter, slot: usize) -> Id {
         while self.values.len() <= slot {
-            let uint = globals.uint();
-            let value = globals.variable(storage_class::Private, uint, None);
-            globals.name(value, &format!("vkabort_value{}", self.values.len()));
+            let uint = out.uint();
+            let value = out.variable(storage_class::Private, uint, None);
+            out.name(value, &format!("vkabort_value{}", self.values.len()));
             self.values.push(value);
         }
         self.values.get(slot).copied().unwrap_or(Id::NONE)
     }
 
     /// Private variable with the numbers of mesh workgroups that a task shader launches, initially zero.
-    pub(crate) fn task_groups(&mut self, globals: &mut Globals) -> Id {
+    pub(crate) fn task_groups(&mut self, out: &mut Emitter) -> Id {
         *self.task_groups.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let uvec3 = globals.vector(uint, 3);
-            private_zero(globals, uvec3, "vkabort_task_groups")
+            let uint = out.uint();
+            let uvec3 = out.vector(uint, 3);
+            private_zero(out, uvec3, "vkabort_task_groups")
         })
     }
 }
 
 /// The Boolean constant `value`.
-pub(crate) fn bool_constant(globals: &mut Globals, value: bool) -> Id {
-    let bool = globals.bool();
-    globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, ())
+pub(crate) fn bool_constant(out: &mut Emitter, value: bool) -> Id {
+    let bool = out.bool();
+    out.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, ())
 }
 
 /// A Private variable with the initial value zero.
-fn private_zero(globals: &mut Globals, ty: Id, name: &str) -> Id {
-    let zero = globals.null(ty);
-    let variable = globals.private(ty, zero);
-    globals.name(variable, name);
+fn private_zero(out: &mut Emitter, ty: Id, name: &str) -> Id {
+    let zero = out.null(ty);
+    let variable = out.private(ty, zero);
+    out.name(variable, name);
     variable
 }

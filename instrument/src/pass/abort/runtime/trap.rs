@@ -17,53 +17,52 @@
 
 use super::arena::ABORTED;
 use super::state::Runtime;
-use crate::edit::globals::Globals;
-use crate::edit::phi::phi;
+use crate::edit::emitter::Emitter;
 use crate::options::Trap;
 use crate::spv::op::memory_operands::VOLATILE;
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Id, Literal, op};
 
 /// In the page at address zero, which drivers leave unmapped so that null pointers fault.
 const FAULT_ADDRESS: u64 = 0x10;
 
 /// Writes the trap into the open block `block`; another block may be open afterwards.
-pub(super) fn write_trap(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
+pub(super) fn write_trap(runtime: &mut Runtime, out: &mut Emitter, block: Id) {
     if runtime.trap != Trap::Return {
-        runtime.barrier(code, globals);
+        runtime.barrier(out);
     }
     match runtime.trap {
         Trap::Return => {}
         Trap::Fault => {
-            let ty = runtime.types(globals).uint_pointer;
-            let pointer = runtime.pointer_to(code, globals, ty, FAULT_ADDRESS);
-            let one = globals.constant(1);
+            let ty = runtime.types(out).uint_pointer;
+            let pointer = runtime.pointer_to(out, ty, FAULT_ADDRESS);
+            let one = out.constant(1);
             let [Literal(mask), alignment] = runtime.access(4);
-            code.op(op::Store, (pointer, one, Literal(mask | VOLATILE), alignment));
+            out.op(op::Store, (pointer, one, Literal(mask | VOLATILE), alignment));
         }
-        Trap::Hang => write_hang(runtime, code, globals, block),
+        Trap::Hang => write_hang(runtime, out, block),
     }
 }
 
-fn write_hang(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
-    let (uint, bool) = (globals.uint(), globals.bool());
+fn write_hang(runtime: &mut Runtime, out: &mut Emitter, block: Id) {
+    let (uint, bool) = (out.uint(), out.bool());
     let [zero, one, iterations, scope] =
-        [0, 1, runtime.hang_iterations, runtime.scope].map(|value| globals.constant(value));
-    let [header, test, next, exit, i, next_i] = [(); 6].map(|()| globals.fresh());
-    let [aborted, is_aborted, has_rounds, stays] = [(); 4].map(|()| globals.fresh());
-    code.branch(header);
-    code.label(header);
-    phi(code, uint, i, &[(zero, block), (next_i, next)]);
-    code.op(op::LoopMerge, (exit, next, Literal(0)));
-    code.branch(test);
-    code.label(test);
-    let pointer = runtime.control(code, globals, ABORTED);
-    code.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
-    code.op(op::INotEqual, (bool, is_aborted, aborted, zero));
-    code.op(op::ULessThan, (bool, has_rounds, i, iterations));
-    code.op(op::LogicalAnd, (bool, stays, is_aborted, has_rounds));
-    code.op(op::BranchConditional, (stays, next, exit));
-    code.label(next);
-    code.op(op::IAdd, (uint, next_i, i, one));
-    code.branch(header);
-    code.label(exit);
+        [0, 1, runtime.hang_iterations, runtime.scope].map(|value| out.constant(value));
+    let [header, test, next, exit, i, next_i] = [(); 6].map(|()| out.fresh());
+    let [aborted, is_aborted, has_rounds, stays] = [(); 4].map(|()| out.fresh());
+    out.branch(header);
+    out.label(header);
+    out.phi(uint, i, &[(zero, block), (next_i, next)]);
+    out.op(op::LoopMerge, (exit, next, Literal(0)));
+    out.branch(test);
+    out.label(test);
+    let pointer = runtime.control(out, ABORTED);
+    out.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
+    out.op(op::INotEqual, (bool, is_aborted, aborted, zero));
+    out.op(op::ULessThan, (bool, has_rounds, i, iterations));
+    out.op(op::LogicalAnd, (bool, stays, is_aborted, has_rounds));
+    out.op(op::BranchConditional, (stays, next, exit));
+    out.label(next);
+    out.op(op::IAdd, (uint, next_i, i, one));
+    out.branch(header);
+    out.label(exit);
 }

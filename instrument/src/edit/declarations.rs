@@ -2,97 +2,14 @@
 //!
 //! Types that must be unique in a module are looked up before they are added, and so are constants.
 
-use super::{Edits, Ids};
+use super::emitter::Emitter;
 use crate::analysis::index::Index;
 use crate::spv::op::{decoration, storage_class};
-use crate::spv::words::MAX_BOUND;
-use crate::spv::{Code, Id, Literal, Operands, Words, op};
-use rustc_hash::FxHashMap as HashMap;
+use crate::spv::{Id, Literal, Operands, Words, op};
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
-/// Constants below this are cached in an array.
-const SMALL: usize = 64;
-
-/// A shared declaration: opcode, type (0 for types) and operands.
-type Key = (u16, Id, SmallVec<[u32; 4]>);
-
-/// Declarations of a module and added ones. [`Globals::finish`] turns the added ones into edits.
-#[derive(Debug)]
-pub(crate) struct Globals {
-    ids: Ids,
-    /// Types and constants of the module and added ones.
-    shared: HashMap<Key, Id>,
-    /// Ids of the module that were reused, some of them more than once.
-    reused: Vec<Id>,
-    /// Ids from here on are new.
-    bound: Id,
-    /// Frequent types, [`Id::NONE`] until they are declared.
-    void: Id,
-    bool: Id,
-    /// The 32-bit unsigned integer type and its constants below [`SMALL`], [`Id::NONE`] until they are declared.
-    uint: Id,
-    small: [Id; SMALL],
-    declarations: Code,
-    annotations: Code,
-    names: Code,
-    capabilities: Code,
-    extensions: Code,
-}
-
-impl Globals {
-    pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut shared = HashMap::default();
-        shared.reserve(96);
-        for inst in index.globals() {
-            let (ty, id, operands) = match (inst.opcode(), inst.words) {
-                (
-                    op::TypeVoid
-                    | op::TypeBool
-                    | op::TypeInt
-                    | op::TypeFloat
-                    | op::TypeVector
-                    | op::TypePointer
-                    | op::TypeFunction,
-                    [_, id, operands @ ..],
-                ) => (Id::NONE, *id, operands),
-                (
-                    op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull,
-                    [_, ty, id, operands @ ..],
-                ) => (Id::new(*ty), *id, operands),
-                _ => continue,
-            };
-            let key = (inst.opcode(), ty, SmallVec::from_slice(operands));
-            shared.entry(key).or_insert(Id::new(id));
-        }
-        Self {
-            ids: Ids::new(index.bound),
-            shared,
-            reused: Vec::with_capacity(32),
-            bound: Id::new(index.bound),
-            void: Id::NONE,
-            bool: Id::NONE,
-            uint: Id::NONE,
-            small: [Id::NONE; SMALL],
-            declarations: Code::with_room(512),
-            annotations: Code::with_room(128),
-            names: Code::with_room(128),
-            capabilities: Code::default(),
-            extensions: Code::default(),
-        }
-    }
-
-    /// A new id.
-    pub(crate) fn fresh(&mut self) -> Id {
-        self.ids.fresh()
-    }
-
-    /// Whether more ids were taken than a module may have. Its edits will be rejected, so a pass that makes many copies
-    /// can stop.
-    pub(crate) fn is_out_of_ids(&self) -> bool {
-        self.ids.bound() > MAX_BOUND
-    }
-
+impl Emitter {
     /// The id of a declaration; declares it if the module does not. `ty` is [`Id::NONE`] for types.
     fn find_or_declare(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
         let operands: SmallVec<[u32; 4]> = operands.words().collect();
@@ -264,27 +181,5 @@ impl Globals {
 
     pub(crate) fn extension(&mut self, name: &str) {
         self.extensions.op(op::Extension, name);
-    }
-
-    /// Ids of the module that were reused, some of them more than once.
-    pub(crate) fn reused(&self) -> &[Id] {
-        &self.reused
-    }
-
-    /// The types, constants and variables added so far.
-    pub(crate) fn declarations(&self) -> &[u32] {
-        &self.declarations.words
-    }
-
-    /// Adds the declarations to a module.
-    pub(crate) fn finish(self, index: &Index<'_>, edits: &mut Edits) {
-        let at = &index.sections;
-        // Extensions may have the same offset as capabilities and come after them.
-        edits.insert(at.capabilities, &self.capabilities.words);
-        edits.insert(at.extensions, &self.extensions.words);
-        edits.insert(at.names, &self.names.words);
-        edits.insert(at.annotations, &self.annotations.words);
-        edits.insert(at.globals, &self.declarations.words);
-        edits.take_ids(&self.ids);
     }
 }

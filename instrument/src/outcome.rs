@@ -1,0 +1,47 @@
+//! The result of a rewrite, and the functions that a rewrite calls.
+
+use vkabort_record::site::{ModuleHash, SiteTable};
+
+/// The result of a rewrite.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The module declares none of the capabilities that [`Options::lowers`] selects. Use it unchanged.
+    Unchanged,
+    /// The module was rewritten.
+    Instrumented(Instrumented),
+}
+
+/// A rewritten module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instrumented {
+    /// The new module.
+    pub words: Vec<u32>,
+    /// Hash of the original module, as in records.
+    pub module_hash: ModuleHash,
+    /// Its abort sites.
+    pub sites: SiteTable,
+    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
+    /// them needs another rewrite with all its constants in `Options::specialization`.
+    pub data_spec_ids: Vec<u32>,
+    /// `SpecId`s of the constants that lengths of constant data depend on. A pipeline that specialises one of them needs
+    /// another rewrite too.
+    pub length_spec_ids: Vec<u32>,
+    /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
+    /// other constants to specialise.
+    pub key_spec_id: Option<u32>,
+}
+
+/// Called after each pass with its name and the words of the module.
+pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
+/// Stores words where the device can read them, and returns their device address.
+pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
+
+/// Functions that a rewrite calls, if they are set.
+#[derive(Default)]
+pub struct Hooks<'a> {
+    /// Called after each pass that edits the module.
+    pub after_pass: Option<&'a mut AfterPass<'a>>,
+    /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
+    /// constant, which many drivers take minutes to compile.
+    pub place: Option<&'a mut Place<'a>>,
+}
