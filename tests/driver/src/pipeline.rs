@@ -137,7 +137,7 @@ pub extern "system" fn create_ray_tracing(
     let (infos, pipelines) = (infos as usize, pipelines as usize);
     let allocator = allocator.map_or(0, |callbacks| std::ptr::from_ref(callbacks) as usize);
     let create = move || {
-        // SAFETY: the callbacks are valid until then.
+        // SAFETY: the callbacks are valid until the operation completes.
         let allocator = unsafe { (allocator as *const vk::AllocationCallbacks<'_>).as_ref() };
         let infos = infos as *const vk::RayTracingPipelineCreateInfoKHR<'_>;
         create(device, cache, count, infos, allocator, pipelines as *mut vk::Pipeline)
