@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use std::time::Duration;
 use vkabort_runner::Measurement;
 
-/// Every measurement, in the order of the parts of the benchmark. Whoever runs them chooses the drivers.
+/// Every measurement, in the order of the parts of the benchmark, which choose the drivers.
 pub const MEASUREMENTS: &[Case] = cases! {
     "calls::without" => calls(context, 0), measures(), without_layer(), within(30);
     "calls::idle" => calls(context, 1), measures(), without_layer(), within(30);

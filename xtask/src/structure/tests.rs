@@ -1,6 +1,7 @@
 use super::*;
 use crate::toolchain;
 use anyhow::ensure;
+use serde_json::Value;
 use std::fs;
 use vkabort_test_kit::root;
 
@@ -27,6 +28,26 @@ fn no_crate_has_an_import_circle() -> Result<()> {
         }
     }
     ensure!(message.is_empty(), "{message}");
+    Ok(())
+}
+
+/// What serves tests alone is under `tests/`; the tools of this repository may use it.
+#[test]
+fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
+    let metadata = toolchain::metadata()?;
+    let tests = root().join("tests");
+    let tools = [tests.clone(), root().join("xtask"), root().join("bench")];
+    let path = |json: &Value| json.as_str().map(PathBuf::from).unwrap_or_default();
+    let mut found = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let is_tool = |folder: &PathBuf| path(&package["manifest_path"]).starts_with(folder);
+        let dependencies = package["dependencies"].as_array().into_iter().flatten();
+        let of_tests = dependencies.filter(|one| one["kind"] != "dev" && path(&one["path"]).starts_with(&tests));
+        if !tools.iter().any(is_tool) {
+            found.extend(of_tests.map(|one| format!("{} depends on {}", package["name"], one["name"])));
+        }
+    }
+    ensure!(found.is_empty(), "{}", found.join("\n"));
     Ok(())
 }
 
