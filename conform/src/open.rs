@@ -110,6 +110,7 @@ fn skip_without_device(error: Error) -> Error {
             format!("vkCreateInstance returned {}", show(result))
         }
         (Some(_), _) | (_, Some(Refusal::Unknown(..) | Refusal::Ambiguous(..))) => return error,
+        _ if error.is::<Skip>() => return error,
         _ => format!("{error:#}"),
     };
     Skip(reason).into()

@@ -69,13 +69,6 @@ impl Gpu {
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
-        // SAFETY: without a layer name the call has no preconditions.
-        let there = unsafe { entry.enumerate_instance_extension_properties(None) }?;
-        for name in more.extensions {
-            if !there.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)) {
-                return Err(Skip(format!("no {}", name.to_string_lossy())).into());
-            }
-        }
         let mut extensions = vec![ash::ext::debug_utils::NAME.as_ptr()];
         extensions.extend(more.extensions.iter().map(|name| name.as_ptr()));
         // A structure must not occur twice in a chain.
@@ -89,7 +82,13 @@ impl Gpu {
             info = info.push_next(&mut settings);
         }
         let device = std::env::var(DEVICE_VARIABLE).ok();
-        Self::create(entry, &info, device.as_deref(), Some(&context.messages))
+        let created = Self::create(entry.clone(), &info, device.as_deref(), Some(&context.messages));
+        created.map_err(|error| match error.downcast_ref() {
+            Some(&vk::Result::ERROR_EXTENSION_NOT_PRESENT) => {
+                missing(&entry, more.extensions).map_or(error, Into::into)
+            }
+            _ => error,
+        })
     }
 
     /// Loads the Vulkan loader.
@@ -268,6 +267,15 @@ impl Gpu {
         }
         Ok(())
     }
+}
+
+/// Says which instance extension is missing.
+fn missing(entry: &ash::Entry, names: &[&CStr]) -> Option<Skip> {
+    // SAFETY: without a layer name the call has no preconditions.
+    let there = unsafe { entry.enumerate_instance_extension_properties(None) }.ok()?;
+    let is_there = |name: &CStr| there.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
+    let name = names.iter().find(|name| !is_there(name))?;
+    Some(Skip(format!("no {}", name.to_string_lossy())))
 }
 
 /// The device as a [`Candidate`] for [`choose`].
