@@ -1,5 +1,5 @@
 //! `trap = fault` and `trap = hang` on hardware: the message is written before the trap, and only this process loses the
-//! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
+//! device. These cases run on request (`--traps` of the bundle); the test driver covers the parts that need no GPU.
 
 use super::support::{
     GROUPS, check_entry_point, entry_point, entry_point_payload, expect_lost, expect_success, marked,
