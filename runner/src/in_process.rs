@@ -25,7 +25,11 @@ pub fn run(case: &Case, context: &Context) -> Verdict {
 }
 
 /// Destroys the objects that a case left to its context, after its verdict.
-pub fn release(context: &Context) {
-    // SAFETY: the case has returned, so no reference to its objects is used; it waited for its work or lost the device.
+///
+/// # Safety
+///
+/// The case has returned, and no reference to its objects is used afterwards.
+pub unsafe fn release(context: &Context) {
+    // SAFETY: the caller uses no reference to the objects; the case waited for its work or lost the device.
     unsafe { context.owner.destroy() };
 }
