@@ -47,7 +47,7 @@ unsafe impl vk::TaggedStructure for Features {
 }
 // SAFETY: the registry lists the base in this structure's `structextends`.
 unsafe impl vk::ExtendsPhysicalDeviceFeatures2 for Features {}
-// SAFETY: as above.
+// SAFETY: the registry lists this base too in the structure's `structextends`.
 unsafe impl vk::ExtendsDeviceCreateInfo for Features {}
 
 /// `VkIndirectExecutionSetPipelineInfoEXT`.

@@ -21,13 +21,16 @@ pub(crate) fn judge(
             .filter(|said| said.outcome != Outcome::Pass)
             .unwrap_or_else(|| crash(finished)),
     };
-    if !matches!(verdict.outcome, Outcome::Pass | Outcome::Warn) {
+    if verdict.outcome.is_failure() {
         return verdict;
     }
     if case.ends == Ends::Exits && launch.must_exit() && !finished.status.success() {
         let end = describe(finished.status);
-        verdict = Verdict::new(Outcome::Crash, format!("after the verdict {}, {end}", verdict.line()));
-    } else if let Err(error) = check_log(case, launch, finished, log) {
+        return Verdict::new(Outcome::Crash, format!("after the verdict {}, {end}", verdict.line()));
+    }
+    if verdict.outcome != Outcome::Skip
+        && let Err(error) = check_log(case, launch, finished, log)
+    {
         verdict = Verdict::new(Outcome::Fail, format!("{error:#}"));
     }
     verdict

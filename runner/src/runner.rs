@@ -93,8 +93,8 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    /// Runs a script in place of the cases.
-    struct Script(String);
+    /// Runs a script in place of the cases, and says whether it must exit with success.
+    struct Script(String, bool);
 
     impl Launch for Script {
         fn command(&self, _: &Case, _: &Path) -> Result<Command> {
@@ -104,16 +104,20 @@ mod tests {
         }
 
         fn must_exit(&self) -> bool {
-            false
+            self.1
         }
     }
 
     fn run(script: impl Into<String>, limit: Duration) -> Verdict {
+        run_script(Script(script.into(), false), limit)
+    }
+
+    fn run_script(script: Script, limit: Duration) -> Verdict {
         let case = Case {
             limit,
             ..Case::new("a case", |_| Ok(().into()))
         };
-        let result = Runner::new().run(&case, &Script(script.into()));
+        let result = Runner::new().run(&case, &script);
         result.map_or_else(
             |error| Verdict::new(Outcome::Crash, error.to_string()),
             |result| result.verdict,
@@ -146,12 +150,22 @@ mod tests {
     }
 
     #[test]
+    fn a_crash_after_a_verdict_counts_where_the_process_must_exit() {
+        for outcome in [Outcome::Pass, Outcome::Skip] {
+            let line = Verdict::new(outcome, "").line();
+            let script = format!("echo '{line}'; kill -SEGV $$");
+            let verdict = run_script(Script(script, true), SECONDS);
+            assert_eq!(verdict.outcome, Outcome::Crash, "{verdict:?}");
+        }
+    }
+
+    #[test]
     fn two_runs_must_find_the_same() -> Result<()> {
         let case = Case::new("a case", |_| Ok(().into())).twice();
         let line = Verdict::new(Outcome::Pass, "PID").line();
-        let equal = Runner::new().run(&case, &Script(format!("echo '{line}'")))?;
+        let equal = Runner::new().run(&case, &Script(format!("echo '{line}'"), true))?;
         assert_eq!(equal.verdict.outcome, Outcome::Pass);
-        let different = Runner::new().run(&case, &Script(format!("echo '{line}' | sed s/PID/$$/")))?;
+        let different = Runner::new().run(&case, &Script(format!("echo '{line}' | sed s/PID/$$/"), true))?;
         assert_eq!(different.verdict.outcome, Outcome::Warn);
         assert!(
             different.verdict.detail.starts_with("one run gave "),
