@@ -17,7 +17,7 @@ mod scenario;
 pub mod shaders;
 
 use anyhow::{Result, bail};
-use open::CheckedGpu;
+use open::{CheckedGpu, skip_without_device};
 use serde_json::Value as Json;
 use vkabort_runner::{Case, Context};
 
@@ -28,7 +28,9 @@ pub use checks::LOSES;
 pub const OPEN: Case = Case::new("open", |context| Ok(opened(context)?.to_string().into()));
 
 fn opened(context: &Context) -> Result<Json> {
-    let gpu = context.owner.own(CheckedGpu::open(context)?);
+    let gpu = context
+        .owner
+        .own(CheckedGpu::open(context).map_err(skip_without_device)?);
     // Every check requires at least one extension.
     gpu.require_any()?;
     Ok(gpu.describe())

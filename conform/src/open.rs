@@ -24,7 +24,7 @@ pub struct CheckedGpu {
 ///
 /// # Errors
 ///
-/// The check fails, or the device cannot be opened: [`Skip`] if there is no loader, driver or device.
+/// The check fails, or the device cannot be opened.
 pub fn gpu(context: &Context, check: impl FnOnce(&'static CheckedGpu) -> Result<Finding>) -> Result<Finding> {
     check(context.owner.own(CheckedGpu::open(context)?))
 }
@@ -42,13 +42,13 @@ impl CheckedGpu {
     ///
     /// # Errors
     ///
-    /// [`Skip`] if there is no loader, driver or device; [`Refusal`] if no device has this name; else a call's error.
+    /// The loader, a driver or a device is missing; [`Refusal`] if no device has this name; else a call's error.
     pub fn open(context: &Context) -> Result<Self> {
         let more = Chained {
             extensions: &[ash::khr::get_physical_device_properties2::NAME],
             ..Chained::default()
         };
-        let gpu = Gpu::open_with(context, vk::API_VERSION_1_2, &more).map_err(skip_without_device)?;
+        let gpu = Gpu::open_with(context, vk::API_VERSION_1_2, &more)?;
         // SAFETY: the handle belongs to the live instance.
         let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
         let mut numbered = families.iter().zip(0..);
@@ -103,7 +103,7 @@ impl Drop for CheckedGpu {
 }
 
 /// Turns the lack of a loader, driver or device into a skip.
-fn skip_without_device(error: Error) -> Error {
+pub(crate) fn skip_without_device(error: Error) -> Error {
     let reason = match (error.downcast_ref::<vk::Result>(), error.downcast_ref::<Refusal>()) {
         (Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER), _) => "no Vulkan driver was found".into(),
         (Some(&result), _) if error.to_string() == "vkCreateInstance" => {
