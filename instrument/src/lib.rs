@@ -55,13 +55,15 @@ mod options;
 mod outcome;
 mod pass;
 mod pipeline;
+mod sanitize;
 mod spv;
 
 pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
-pub use outcome::{AfterPass, Hooks, Instrumented, Outcome, Place};
+pub use outcome::{AfterPass, Hooks, Instrumented, NotSanitized, Outcome, Place};
+pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, Sanitize};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not

@@ -1,6 +1,7 @@
 //! Options of a rewrite. The same words and options give the same output on every machine.
 
 use crate::lowered::LoweredFeatures;
+use crate::sanitize::Sanitize;
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
 
@@ -34,6 +35,8 @@ pub struct Options {
     /// store in consecutive registers: Mesa 26.2's Turnip lost a quarter to a half of the waves of shaders with few
     /// registers. Other compilers make more code of it (DG2 a third more instructions, navi31 a fifth more bytes).
     pub scalar_stores: bool,
+    /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
+    pub sanitize: Sanitize,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
 }
@@ -114,6 +117,7 @@ impl Default for Options {
             max_sites: None,
             memory_barriers: true,
             scalar_stores: false,
+            sanitize: Sanitize::default(),
             specialization: BTreeMap::new(),
         }
     }

@@ -35,6 +35,8 @@ pub struct Instrumented {
 pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
 /// Stores words where the device can read them, and returns their device address.
 pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
+/// Called with the reason why a module is not sanitized. It is then rewritten as if no check were selected.
+pub type NotSanitized<'a> = dyn FnMut(&str) + 'a;
 
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]
@@ -44,4 +46,6 @@ pub struct Hooks<'a> {
     /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
     /// constant, which many drivers take minutes to compile.
     pub place: Option<&'a mut Place<'a>>,
+    /// Called if checks cannot be planted.
+    pub not_sanitized: Option<&'a mut NotSanitized<'a>>,
 }

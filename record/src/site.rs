@@ -118,6 +118,9 @@ pub struct Site {
     pub message: Type,
     /// The message's leading string, if it is a constant of the module: the format string of GLSL and Slang.
     pub text: Option<String>,
+    /// The check of the sanitizer that planted the abort. `None`: the module's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
 }
 
 /// A function on the call path to a site.

@@ -109,6 +109,7 @@ fn table() -> SiteTable {
             }),
             message: message(),
             text: None,
+            check: None,
         }],
         constants: vec![SpecConstant {
             id: 3,

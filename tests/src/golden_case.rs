@@ -143,6 +143,7 @@ impl<'t> GoldenCase<'t> {
         let hooks = Hooks {
             after_pass: Some(after_pass),
             place: Some(&mut place),
+            ..Hooks::default()
         };
         instrument_with(words, &self.options, hooks)
     }

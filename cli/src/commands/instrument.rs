@@ -114,6 +114,7 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
         Hooks {
             after_pass: Some(&mut after_pass),
             place: None,
+            ..Hooks::default()
         },
     );
     // Also after an error: the passes before it are of interest then.
@@ -223,6 +224,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         max_sites: args.max_sites,
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
+        sanitize: default.sanitize,
         specialization: args.specialize.iter().cloned().collect(),
     })
 }

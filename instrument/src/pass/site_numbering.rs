@@ -103,6 +103,7 @@ pub(crate) fn build_sites(
                 snippet,
                 message,
                 text: message_text::text(index, abort.message()),
+                check: None,
             });
         }
     }

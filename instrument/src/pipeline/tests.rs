@@ -124,6 +124,7 @@ fn a_planting_pass_is_one_row_and_its_sites_name_what_it_guards() {
     let hooks = Hooks {
         after_pass: Some(&mut after_pass),
         place: None,
+        ..Hooks::default()
     };
     let passes = [&[PLANT][..], &PASSES].concat();
     let outcome = rewrite_with(&passes, &words, &Options::default(), hooks).expect("a valid module");

@@ -95,6 +95,7 @@ impl Device {
         let hooks = Hooks {
             after_pass: None,
             place: Some(&mut place),
+            ..Hooks::default()
         };
         match instrument_with(words, &options, hooks) {
             Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),

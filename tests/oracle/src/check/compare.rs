@@ -47,6 +47,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
         let hooks = Hooks {
             after_pass: Some(&mut after_pass),
             place: Some(place),
+            ..Hooks::default()
         };
         instrument_with(words, options, hooks)
     };

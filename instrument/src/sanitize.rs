@@ -1,0 +1,170 @@
+//! The checks that the sanitizer plants, and its options.
+
+use std::fmt;
+use std::str::FromStr;
+use vkabort_record::report::SanitizeFilter;
+
+/// Loop iterations of an invocation after which `loops` fails.
+pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
+
+/// A check that the sanitizer can plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Fails when an invocation has used up its budget of loop iterations.
+    Loops,
+    /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
+    Breaks,
+}
+
+/// A row of [`CHECKS`].
+#[derive(Clone, Copy, Debug)]
+pub struct CheckRow {
+    /// The check.
+    pub check: Check,
+    /// Its name in settings, options and reports.
+    pub name: &'static str,
+    /// Whether `default` selects it.
+    pub is_default: bool,
+    /// When it fails, for people.
+    pub description: &'static str,
+}
+
+/// The checks.
+pub const CHECKS: [CheckRow; 2] = [
+    CheckRow {
+        check: Check::Loops,
+        name: "loops",
+        is_default: true,
+        description: "an invocation has used up its budget of loop iterations",
+    },
+    CheckRow {
+        check: Check::Breaks,
+        name: "breaks",
+        is_default: true,
+        description: "the shader reaches a debug break, a false assumption or a panic of its author",
+    },
+];
+
+impl Check {
+    /// Its name in settings, options and reports.
+    pub fn name(self) -> &'static str {
+        let row = CHECKS.iter().find(|row| row.check == self);
+        row.map_or("", |row| row.name)
+    }
+}
+
+/// A set of checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// One bit per check.
+    bits: u32,
+}
+
+impl Checks {
+    /// Those that find faults only.
+    pub fn defaults() -> Self {
+        Self::of(CHECKS.iter().filter(|row| row.is_default))
+    }
+
+    /// All of them.
+    pub fn all() -> Self {
+        Self::of(&CHECKS)
+    }
+
+    fn of<'a>(rows: impl IntoIterator<Item = &'a CheckRow>) -> Self {
+        let bits = rows.into_iter().fold(0, |bits, row| bits | bit(row.check));
+        Self { bits }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.bits == 0
+    }
+
+    /// Whether the check is one of them.
+    pub fn contains(self, check: Check) -> bool {
+        self.bits & bit(check) != 0
+    }
+}
+
+fn bit(check: Check) -> u32 {
+    1 << check as u32
+}
+
+/// Names separated by commas: of checks, `default` or `all`. An empty text and `off` select none.
+impl FromStr for Checks {
+    type Err = String;
+
+    /// # Errors
+    ///
+    /// The first name that is not one of a check.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        names.into_iter().try_fold(Self::default(), |checks, name| {
+            let more = match name {
+                "off" => Self::default(),
+                "default" => Self::defaults(),
+                "all" => Self::all(),
+                name => {
+                    let row = CHECKS.iter().find(|row| row.name == name);
+                    let row = row.ok_or_else(|| format!("`{name}` is not a check"))?;
+                    Self::of([row])
+                }
+            };
+            Ok(Self {
+                bits: checks.bits | more.bits,
+            })
+        })
+    }
+}
+
+impl fmt::Display for Checks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = CHECKS.iter().filter(|row| self.contains(row.check)).map(|row| row.name);
+        f.write_str(&names.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Options of the sanitizer. The default plants nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sanitize {
+    /// The checks to plant.
+    pub checks: Checks,
+    /// Loop iterations of an invocation, over all its loops, after which [`Check::Loops`] fails. At least 1.
+    pub loop_budget: u32,
+    /// Where to plant.
+    pub filter: SanitizeFilter,
+}
+
+impl Default for Sanitize {
+    fn default() -> Self {
+        Self {
+            checks: Checks::default(),
+            loop_budget: DEFAULT_LOOP_BUDGET,
+            filter: SanitizeFilter::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_select_checks() {
+        assert_eq!("".parse(), Ok(Checks::default()));
+        assert_eq!("all".parse(), Ok(Checks::all()));
+        assert_eq!("loops, breaks".parse::<Checks>().map(|c| c.to_string()), Ok("loops,breaks".into()));
+        let loops: Checks = "loops".parse().expect("a check");
+        assert!(loops.contains(Check::Loops) && !loops.contains(Check::Breaks));
+        assert_eq!("loop".parse::<Checks>(), Err("`loop` is not a check".into()));
+    }
+
+    #[test]
+    fn every_check_has_one_row() {
+        for row in &CHECKS {
+            assert_eq!(row.check.name(), row.name);
+            assert_eq!(CHECKS.iter().filter(|other| other.check == row.check).count(), 1);
+        }
+    }
+}
