@@ -1,7 +1,7 @@
 //! Walks a message type and writes its parts.
 //!
-//! Arrays are written element by element, or by a loop (`array_loop`) if they are longer than [`MAX_UNROLLED`] or their length
-//! is a specialisation constant.
+//! Arrays, and vectors as arrays of their components, are written element by element, or by a loop (`array_loop`) if they are
+//! longer than [`MAX_UNROLLED`] or their length is a specialisation constant.
 //!
 //! Constant data goes out as constant words, never by a loop: llvmpipe compiles dynamically indexed constant tables in
 //! quadratic time.
@@ -30,7 +30,7 @@ pub(super) struct Part<'t> {
     pub(super) offset: u32,
 }
 
-/// A part that is an array.
+/// A part that is an array or a vector.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'t> {
     pub(super) part: Part<'t>,
@@ -150,12 +150,13 @@ impl<'w> MessageWriter<'_, 'w> {
                 Ok(())
             }
             Type::Vector { count, component } => {
-                for number in 0..*count {
-                    let source = self.part_source(source, number);
-                    let offset = part.offset.saturating_add(number.saturating_mul(component.bytes()));
-                    self.write_scalar(*component, &source, offset)?;
-                }
-                Ok(())
+                let array = Array {
+                    part,
+                    length: Length::Constant(*count),
+                    stride: component.bytes(),
+                    element: &Type::Scalar(*component),
+                };
+                self.write_array(array, source)
             }
             Type::Scalar(ty) => self.write_scalar(*ty, source, part.offset),
         }
