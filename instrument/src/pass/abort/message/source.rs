@@ -40,8 +40,8 @@ pub(crate) enum Source<'w> {
         /// Bytes of an element.
         element_bytes: u32,
     },
-    /// The ids of the parts of a composite of type `ty`.
-    Parts { ids: &'w [u32], ty: Id },
+    /// The parts of the composite `id` of type `ty`, by their ids.
+    Parts { id: Id, ids: &'w [u32], ty: Id },
     /// The result of `OpCompositeExtract` with `path`, or the value itself if `path` is empty.
     Value { id: Id, path: Path<u32>, ty: Id },
     /// The contents of memory at `path`.
@@ -106,7 +106,7 @@ impl<'w> Sources<'_, 'w> {
                         ty: inst.result_type(),
                     };
                 }
-                _ => return whole_value(&inst),
+                _ => return whole_value(inst.result(), inst.result_type()),
             }
         }
     }
@@ -122,7 +122,7 @@ impl<'w> Sources<'_, 'w> {
             Source::Data { offset, element_bytes } => {
                 Source::Literal(self.data_element(*offset, *element_bytes, number))
             }
-            Source::Parts { ids, ty } => ids.get(number as usize).map_or(Source::Zero, |id| {
+            Source::Parts { ids, ty, .. } => ids.get(number as usize).map_or(Source::Zero, |id| {
                 self.constituent(Id::new(*id), self.index.part_type(*ty, number))
             }),
             Source::Value { id, path, ty } => Source::Value {
@@ -169,7 +169,7 @@ impl<'w> Sources<'_, 'w> {
     fn construct_source(&self, inst: &Inst<'w>) -> Source<'w> {
         let is_vector = |ty| matches!(self.index.opcode(ty), op::TypeVector | op::TypeVectorIdEXT);
         if is_vector(inst.result_type()) && inst.ids(3).any(|id| is_vector(self.index.type_of(id))) {
-            return whole_value(inst);
+            return whole_value(inst.result(), inst.result_type());
         }
         parts(inst)
     }
@@ -222,13 +222,15 @@ impl<'w> Sources<'_, 'w> {
 
 fn parts<'w>(composite: &Inst<'w>) -> Source<'w> {
     Source::Parts {
+        id: composite.result(),
         ids: composite.from(3),
         ty: composite.result_type(),
     }
 }
 
-fn whole_value<'w>(inst: &Inst<'_>) -> Source<'w> {
-    let (id, ty, path) = (inst.result(), inst.result_type(), Path::new());
+/// A value of type `ty` as a whole.
+pub(super) fn whole_value<'w>(id: Id, ty: Id) -> Source<'w> {
+    let path = Path::new();
     Source::Value { id, path, ty }
 }
 
