@@ -198,7 +198,10 @@ fn type_name(ty: &Type) -> String {
         } => {
             let length = match length {
                 Length::Constant(n) => n.to_string(),
-                Length::Specialised { spec_id, default } => format!("SpecId {spec_id}, default {default}"),
+                Length::Specialised { spec_id, default } => match spec_id {
+                    Some(id) => format!("SpecId {id}, default {default}"),
+                    None => format!("specialised, default {default}"),
+                },
             };
             match utf {
                 true => format!("string[{length}]"),

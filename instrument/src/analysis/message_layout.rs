@@ -86,13 +86,20 @@ impl Layouts<'_, '_> {
                 let bits = inst.width();
                 return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
             }
-            op::TypeVector => {
+            op::TypeVector | op::TypeVectorIdEXT => {
                 let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
                     return fail(ErrorKind::Invalid, format!("the components of {id} are not scalars"));
                 };
-                match inst.component_count() {
-                    count @ 2..=16 => Type::Vector { count, component },
-                    count => return unsupported(&format!("a vector of {count} components")),
+                let count = match inst.opcode() {
+                    op::TypeVector => inst.component_count().into(),
+                    _ => match self.index.length(inst.array_length(), self.options) {
+                        Some(constant::Length::Fixed(count)) => count,
+                        _ => return unsupported("a vector whose number of components a pipeline can specialise"),
+                    },
+                };
+                match u32::try_from(count) {
+                    Ok(count @ 1..) => Type::Vector { count, component },
+                    _ => return fail(ErrorKind::Invalid, format!("vector type {id} has {count} components")),
                 }
             }
             op::TypeMatrix => {
@@ -129,7 +136,7 @@ impl Layouts<'_, '_> {
                 let length = match length {
                     constant::Length::Fixed(_) => Length::Constant(count),
                     constant::Length::Specialised { spec_id, .. } => Length::Specialised {
-                        spec_id: spec_id.unwrap_or(u32::MAX),
+                        spec_id,
                         default: count,
                     },
                 };

@@ -10,6 +10,7 @@ mod constant_data_large;
 mod constant_data_special;
 mod control_flow;
 mod cooperative_matrix;
+mod debug_info;
 mod deliver;
 mod descriptor_buffer;
 mod device_creation;
@@ -80,6 +81,7 @@ pub fn all() -> Vec<Case> {
         constant_data_special::CASES,
         control_flow::CASES,
         cooperative_matrix::CASES,
+        debug_info::CASES,
         deliver::CASES,
         descriptor_buffer::CASES,
         device_creation::CASES,
