@@ -80,7 +80,7 @@ pub unsafe fn activate(
         api: edited.api,
         capture_replay: edited.capture_replay,
         import: edited.import,
-        only_device: registry::DEVICES.is_empty(),
+        only_device: !registry::DEVICES.any(|device| !device.is_inherited()),
         log: &instance.log,
     };
     if edited.emulated.abort {

@@ -286,3 +286,4 @@ unsafe fn register(
         registry::DEVICES.insert(dispatch_key(handle.as_raw()), Arc::new(device));
     }
 }
+            process: std::process::id(),

@@ -17,6 +17,8 @@ mod device_group;
 mod dump_race;
 mod enable;
 mod fault_queries;
+#[cfg(unix)]
+mod forked;
 mod generated_commands;
 mod geometry;
 mod instance_version;
@@ -89,6 +91,8 @@ pub fn all() -> Vec<Case> {
         fault_queries::CASES,
         generated_commands::CASES,
         geometry::CASES,
+        #[cfg(unix)]
+        forked::CASES,
         instance_version::CASES,
         layout::CASES,
         layout_matrices::CASES,
