@@ -31,6 +31,7 @@ mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
 mod mesh;
+mod many_devices;
 mod message;
 mod more_queries;
 mod narrow;
@@ -103,6 +104,7 @@ pub fn all() -> Vec<Case> {
         lost_timeline::CASES,
         mesh::CASES,
         message::CASES,
+        many_devices::CASES,
         more_queries::CASES,
         narrow::CASES,
         pending_work::CASES,
