@@ -119,7 +119,12 @@ pub unsafe fn activate(
 fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_aborts: bool) {
     let stages = restriction(physical.stores).map(|text| ("shader stages", text));
     let stages = stages.filter(|_| has_aborts);
-    for (subject, text) in arena.describe().into_iter().chain(stages) {
+    let loops = physical.loop_limit.map(|limit| {
+        let text =
+            format!("the driver ends those of an invocation after {limit} iterations in total, without an error");
+        ("loops", text)
+    });
+    for (subject, text) in arena.describe().into_iter().chain(stages).chain(loops) {
         instance
             .log
             .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));

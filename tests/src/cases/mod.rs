@@ -26,12 +26,13 @@ mod layout;
 mod layout_matrices;
 mod layout_support;
 mod layout_types;
+mod loop_limit;
 mod lost;
 mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
-mod mesh;
 mod many_devices;
+mod mesh;
 mod message;
 mod more_queries;
 mod narrow;
@@ -90,21 +91,22 @@ pub fn all() -> Vec<Case> {
         dump_race::CASES,
         enable::CASES,
         fault_queries::CASES,
-        generated_commands::CASES,
-        geometry::CASES,
         #[cfg(unix)]
         forked::CASES,
+        generated_commands::CASES,
+        geometry::CASES,
         instance_version::CASES,
         layout::CASES,
         layout_matrices::CASES,
         layout_types::CASES,
+        loop_limit::CASES,
         lost::CASES,
         lost_objects::CASES,
         lost_threads::CASES,
         lost_timeline::CASES,
+        many_devices::CASES,
         mesh::CASES,
         message::CASES,
-        many_devices::CASES,
         more_queries::CASES,
         narrow::CASES,
         pending_work::CASES,
