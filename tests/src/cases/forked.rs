@@ -1,7 +1,7 @@
 //! A process that forks. The child inherits everything that the layer has in memory, but the devices stay the parent's.
 
 use super::report::continues;
-use crate::case::{Case, Context, Skip, cases};
+use crate::case::{Case, Context, Skip, cases, slowdown};
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::io::Error;
@@ -34,7 +34,7 @@ fn status_of_child(body: impl FnOnce() -> Result<()>) -> Result<i32> {
     ensure!(child >= 0, "fork: {}", Error::last_os_error());
     if child == 0 {
         // SAFETY: takes no pointer. The signal ends a child that waits for a thread of its parent.
-        unsafe { libc::alarm(LIMIT) };
+        unsafe { libc::alarm(LIMIT * slowdown()) };
         let result = body();
         if let Err(error) = &result {
             eprintln!("the child: {error:#}");
