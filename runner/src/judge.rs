@@ -24,7 +24,8 @@ pub(crate) fn judge(
     if verdict.outcome.is_failure() {
         return verdict;
     }
-    if case.ends == Ends::Exits && launch.must_exit() && !finished.status.success() {
+    let has_failed = !finished.status.success() && !launch.lost_exit_code()(finished.status);
+    if case.ends == Ends::Exits && launch.must_exit() && has_failed {
         let end = describe(finished.status);
         return Verdict::new(Outcome::Crash, format!("after the verdict {}, {end}", verdict.line()));
     }

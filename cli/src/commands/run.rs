@@ -78,10 +78,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     command.env(settings::variable("log_file")?, &log);
     let started = Instant::now();
     let mut supervisor = Supervisor::new().map_err(|error| Failure::file("signals", "caught", &error))?;
-    let mut child = command
-        .spawn()
+    let mut child = supervisor
+        .start(&mut command)
         .map_err(|error| Failure::file(&name, "started", &error))?;
-    supervisor.start(&child);
     let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
     let mut followed = Ok(());
     let status = loop {

@@ -81,13 +81,11 @@ pub unsafe fn destroy(device: vk::Device, next: &DeviceTable, buffer: vk::Buffer
 
 /// Mappings are multiples of this, in bytes: the largest `minImportedHostPointerAlignment` of any implementation.
 pub const GRANULARITY: u64 = 1 << 16;
-/// Addresses of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row is for processors
-/// with an address space of 39 bits.
-const ROWS: [u64; 2] = [0x2AB0_0000_0000, 0x2A_B000_0000];
+/// Addresses and numbers of slots of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row
+/// is for processors with an address space of 39 bits.
+const ROWS: [(u64, u64); 2] = [(0x2AB0_0000_0000, 1024), (0x2A_B000_0000, 64)];
 /// Bytes between two slots of a row.
 const STRIDE: u64 = 1 << 30;
-/// Slots per row.
-const SLOTS: u64 = 64;
 
 /// Pages mapped for an arena.
 pub struct FixedMapping {
@@ -105,7 +103,7 @@ impl FixedMapping {
             .filter(|bytes| *bytes <= STRIDE)?;
         let mut slots = ROWS
             .iter()
-            .flat_map(|row| (0..SLOTS).map(move |slot| row + slot * STRIDE));
+            .flat_map(|(row, slots)| (0..*slots).map(move |slot| row + slot * STRIDE));
         slots.find_map(|address| map_at(address, bytes))
     }
 }

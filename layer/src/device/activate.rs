@@ -1,7 +1,7 @@
 //! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use crate::arena::memory_type::MemoryPreference;
-use crate::arena::{Arena, ArenaSetup};
+use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
@@ -36,7 +36,7 @@ pub unsafe fn activate(
     (types, preference): (&vk::PhysicalDeviceMemoryProperties, MemoryPreference),
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-) -> Result<AbortState, String> {
+) -> Result<AbortState, CreateError> {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
     let settings = &instance.settings;
@@ -80,7 +80,7 @@ pub unsafe fn activate(
         api: edited.api,
         capture_replay: edited.capture_replay,
         import: edited.import,
-        only_device: registry::DEVICES.is_empty(),
+        only_device: !registry::DEVICES.any(|device| !device.is_inherited()),
         log: &instance.log,
     };
     if edited.emulated.abort {
@@ -103,9 +103,10 @@ pub unsafe fn activate(
                 describe(instance, physical, &arena, false);
                 state.constants_only = Some(arena);
             }
-            Err(reason) => {
+            Err(error) => {
                 let text = format!(
-                    "large constant data will compile slowly, since shaders cannot read it from memory: {reason}"
+                    "large constant data will compile slowly, since shaders cannot read it from memory: {}",
+                    error.reason
                 );
                 instance.log.line(Level::Warning, &text);
             }
@@ -118,7 +119,12 @@ pub unsafe fn activate(
 fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_aborts: bool) {
     let stages = restriction(physical.stores).map(|text| ("shader stages", text));
     let stages = stages.filter(|_| has_aborts);
-    for (subject, text) in arena.describe().into_iter().chain(stages) {
+    let loops = physical.loop_limit.map(|limit| {
+        let text =
+            format!("the driver ends those of an invocation after {limit} iterations in total, without an error");
+        ("loops", text)
+    });
+    for (subject, text) in arena.describe().into_iter().chain(stages).chain(loops) {
         instance
             .log
             .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));

@@ -4,6 +4,7 @@ pub mod activate;
 pub mod create_info;
 mod deferred_module;
 mod identity;
+mod loop_limit;
 pub mod probe;
 mod refused_stage;
 pub mod registry;

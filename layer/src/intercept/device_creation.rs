@@ -234,12 +234,12 @@ impl Creation<'_> {
                 )
             };
             let mut state = activate(&edited);
-            if let Err(reason) = &state
+            if let Err(error) = &state
                 && !requested.abort
             {
                 // The device exists, and the loader cannot create another one in this call: the application gets it with
                 // what it requested, which works without memory.
-                self.log_not_enabled(reason);
+                self.log_not_enabled(&error.reason);
                 edited.emulated = emulated.and(requested);
                 edited.enabled = requested;
                 if requested.is_empty() {
@@ -247,18 +247,30 @@ impl Creation<'_> {
                 }
                 state = activate(&edited);
             }
-            state.map(Some).map_err(|reason| {
+            state.map(Some).map_err(|error| {
                 let next = DeviceTable::load(|name| (self.next_gdpa)(*handle, name.as_ptr()));
                 if let Some(destroy) = next.vkDestroyDevice {
                     destroy(*handle, self.allocator);
                 }
                 *handle = vk::Device::null();
                 Failure::Destroyed(Refusal {
-                    result: vk::Result::ERROR_INITIALIZATION_FAILED,
-                    reason: format!("cannot emulate VK_KHR_shader_abort: {reason}"),
+                    result: result_of(error.result),
+                    reason: format!("cannot emulate VK_KHR_shader_abort: {}", error.reason),
                 })
             })
         }
+    }
+}
+
+/// The result of `vkCreateDevice` after a command for the layer's own memory has failed: the same if `vkCreateDevice` can
+/// return it.
+fn result_of(failure: vk::Result) -> vk::Result {
+    match failure {
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY
+        | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+        | vk::Result::ERROR_TOO_MANY_OBJECTS
+        | vk::Result::ERROR_DEVICE_LOST => failure,
+        _ => vk::Result::ERROR_INITIALIZATION_FAILED,
     }
 }
 
@@ -279,6 +291,7 @@ unsafe fn register(
             handle,
             physical,
             instance,
+            process: std::process::id(),
             next: DeviceTable::load(|name| next_gdpa(handle, name.as_ptr())),
             next_gdpa,
             state,

@@ -48,6 +48,7 @@ impl TestDevice {
             handle: device.handle(),
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
+            process: std::process::id(),
             next,
             next_gdpa: no_device_function,
             state: Some(AbortState {

@@ -27,8 +27,8 @@ pub extern "system" fn create(
     allocator: Allocator<'_>,
     buffer: Out<'_, u64>,
 ) -> vk::Result {
-    if device.refuses(Refused::Buffer) {
-        return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+    if let Some(error) = device.refusal(Refused::Buffer) {
+        return error;
     }
     // SAFETY: by the command's valid usage, the chain is valid.
     let replayed = unsafe { chained::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info) };

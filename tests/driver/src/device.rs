@@ -6,7 +6,7 @@ use crate::handle::{self, Allocator, Out};
 use crate::physical::PhysicalDevice;
 use crate::queue::{Queue, wait_for_queues};
 use crate::settings::Refused;
-use crate::state::{Device, refuses};
+use crate::state::{Device, refusal};
 use ash::vk;
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub extern "system" fn create(
         call_log::device_created(info);
         chained::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
     };
-    if refuses(&physical.settings, Refused::Device) {
-        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    if let Some(error) = refusal(&physical.settings, Refused::Device) {
+        return error;
     }
     let device_coherent = coherent.is_some_and(|features| features.device_coherent_memory == vk::TRUE);
     let created = Device::new(Arc::clone(&physical.settings), device_coherent);

@@ -54,8 +54,8 @@ pub extern "system" fn create_fence(
     allocator: Allocator<'_>,
     fence: Out<'_, u64>,
 ) -> vk::Result {
-    if device.refuses(Refused::Fence) {
-        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    if let Some(error) = device.refusal(Refused::Fence) {
+        return error;
     }
     let signalled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
     handle::create_with(allocator, fence, Fence(AtomicBool::new(signalled)))

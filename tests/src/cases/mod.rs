@@ -18,6 +18,8 @@ mod device_group;
 mod dump_race;
 mod enable;
 mod fault_queries;
+#[cfg(unix)]
+mod forked;
 mod generated_commands;
 mod geometry;
 mod instance_version;
@@ -25,10 +27,12 @@ mod layout;
 mod layout_matrices;
 mod layout_support;
 mod layout_types;
+mod loop_limit;
 mod lost;
 mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
+mod many_devices;
 mod mesh;
 mod message;
 mod more_queries;
@@ -89,16 +93,20 @@ pub fn all() -> Vec<Case> {
         dump_race::CASES,
         enable::CASES,
         fault_queries::CASES,
+        #[cfg(unix)]
+        forked::CASES,
         generated_commands::CASES,
         geometry::CASES,
         instance_version::CASES,
         layout::CASES,
         layout_matrices::CASES,
         layout_types::CASES,
+        loop_limit::CASES,
         lost::CASES,
         lost_objects::CASES,
         lost_threads::CASES,
         lost_timeline::CASES,
+        many_devices::CASES,
         mesh::CASES,
         message::CASES,
         more_queries::CASES,

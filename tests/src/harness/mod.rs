@@ -2,6 +2,8 @@
 //! each case names. The processes may be programs for Windows in Wine.
 
 #[cfg(unix)]
+mod failures;
+#[cfg(unix)]
 mod placement;
 #[cfg(unix)]
 mod target;

@@ -110,8 +110,11 @@ impl Launch for Target {
         }
     }
 
-    fn runs_again(&self, status: ExitStatus) -> bool {
-        self.wine.is_some() && wine::is_killed_by_server(status)
+    fn lost_exit_code(&self) -> fn(ExitStatus) -> bool {
+        match self.wine {
+            Some(_) => wine::is_killed_by_server,
+            None => |_| false,
+        }
     }
 
     fn check_report(&self, name: &str, log: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
-use super::{Placement, Target, wine};
+use super::{Placement, Target, failures, wine};
 use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +96,7 @@ fn run(case: &Case, target: &Target, name: &str) -> Result<(), Failed> {
 
 fn failed(name: &str, error: String) -> Failed {
     let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    failures::keep(name, &error);
     failed.push(format!("{name}: {error}"));
     error.into()
 }
@@ -121,5 +122,12 @@ pub fn finish() -> anyhow::Result<()> {
     for failure in failed.iter() {
         println!("failed: {failure}");
     }
-    RUNNER.finish()
+    let finished = RUNNER.finish();
+    if let Err(error) = &finished {
+        failures::keep("the end of the processes that cases shared", &format!("{error:#}"));
+    }
+    if finished.is_err() || !failed.is_empty() {
+        println!("all failures, also of earlier runs: {}", failures::file().display());
+    }
+    finished
 }
