@@ -17,7 +17,11 @@ pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Re
     let sites = Totals::of(reports).sites.into_iter().map(|total| {
         let site = total.first;
         let message = site.samples.first().map(|sample| sample.message.text.as_str());
-        let mut case = failed("shader-abort", message.unwrap_or_default(), &place(&site));
+        let kind = match &site.check {
+            Some(check) => format!("shader-check-{check}"),
+            None => "shader-abort".to_owned(),
+        };
+        let mut case = failed(&kind, message.unwrap_or_default(), &place(&site));
         let mut whole = Report::default();
         if total.submits > 1 {
             whole.sites.push(SiteReport {
@@ -110,6 +114,12 @@ mod tests {
             "{again}"
         );
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
+        report.sites[0].check = Some("loops".to_owned());
+        let planted = document("app", None, Duration::ZERO, &[report]);
+        assert!(
+            planted.contains("type=\"shader-check-loops\"") && planted.contains("= check: loops"),
+            "{planted}"
+        );
         let text = document("app", Some("exit code 3"), Duration::ZERO, &[]);
         assert!(text.contains("failures=\"1\""));
         assert!(

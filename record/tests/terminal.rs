@@ -16,6 +16,7 @@ fn report(hostile: &str) -> Report {
     let site = SiteReport {
         module_hash: Some(ModuleHash(1)),
         module_name: Some(text.clone()),
+        check: Some(text.clone()),
         function: Some(text.clone()),
         callers: vec![Frame {
             function: text.clone(),

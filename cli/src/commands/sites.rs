@@ -130,6 +130,9 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
         entry_points.join(", ")
     };
     let _ = writeln!(out, "      reached by   {entry_points}");
+    if let Some(check) = &site.check {
+        let _ = writeln!(out, "      check        {}", one_line(check));
+    }
     if let Some(text) = &site.text {
         let _ = writeln!(out, "      text         \"{}\"", one_line(text));
     }
@@ -209,5 +212,21 @@ fn type_name(ty: &Type) -> String {
             Some(name) => format!("struct {}", one_line(name)),
             None => "struct".to_owned(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_that_planted_an_abort_is_listed() {
+        let mut text = String::new();
+        let site = Site {
+            check: Some("loops\x1b".into()),
+            ..Site::default()
+        };
+        show_site(&SiteTable::default(), &site, &mut text);
+        assert!(text.contains("\n      check        loops\\x1b\n"), "{text}");
     }
 }

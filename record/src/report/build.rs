@@ -152,6 +152,7 @@ impl SiteReport {
             },
             _ => Self {
                 also_possible: origins.iter().map(Origin::describe).collect(),
+                check: common_check(origins),
                 ..Self::default()
             },
         };
@@ -194,6 +195,13 @@ impl SiteReport {
             .map(sample)
             .collect();
     }
+}
+
+/// The check that planted the aborts of all these sites, if it is one.
+fn common_check(origins: &[Origin<'_>]) -> Option<String> {
+    let mut checks = origins.iter().map(|origin| &origin.site.check);
+    let first = checks.next()?;
+    first.clone().filter(|_| checks.all(|check| check == first))
 }
 
 /// The indices of `count` messages, distinct ones first, and the number of distinct messages.

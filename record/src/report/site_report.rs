@@ -27,6 +27,9 @@ report_rows! {
     site: Option<SiteId>;
     /// Word offset of the `OpAbortKHR` in the module.
     word_offset: Option<u32>;
+    /// The check of the sanitizer that planted the abort; `None` for the module's own aborts.
+    check: Option<String> [absent if "Option::is_none"]
+        [line 0: |site| site.check.as_ref().map(|check| format!("check: {}", one_line(check)))];
     /// The function that aborted.
     function: Option<String>;
     /// A shortest call path to it from an entry point, outermost first.

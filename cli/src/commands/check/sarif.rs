@@ -38,12 +38,16 @@ fn result(finding: &Finding) -> Json {
     if let Some(column) = finding.column {
         location["region"]["startColumn"] = json!(column);
     }
-    json!({
+    let mut result = json!({
         "ruleId": finding.rule.name(),
         "level": finding.level(),
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": location}],
-    })
+    });
+    if let Some(check) = &finding.check {
+        result["properties"] = json!({"check": check});
+    }
+    result
 }
 
 /// A path as a URI reference (RFC 3986): all but unreserved characters and `/` as bytes in hexadecimal.
@@ -72,7 +76,9 @@ mod tests {
         let place = &run["results"][0]["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "a%2Cb.comp");
         assert_eq!(place["region"], json!({"startLine": 7, "startColumn": 5}));
+        assert_eq!(run["results"][0]["properties"]["check"], "loops");
         assert_eq!(run["results"][1]["level"], "error");
+        assert!(run["results"][1]["properties"].is_null());
         assert!(run["results"][1]["locations"][0]["physicalLocation"]["region"].is_null());
     }
 }
