@@ -57,7 +57,7 @@ impl Failure {
 
     /// [`Failure::file`] for a path.
     pub fn path(path: &Path, action: &str, error: &io::Error) -> Self {
-        Self::file(&path.display().to_string(), action, error)
+        Self::file(&crate::io::input_name(path), action, error)
     }
 
     /// Exit code of the process.

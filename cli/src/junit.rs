@@ -51,15 +51,16 @@ fn failed(kind: &str, message: &str, name: &str) -> TestCase {
 
 /// Source line, function or module of a site. Without a column: some compilers give none, and test names should last.
 fn place(site: &SiteReport) -> String {
-    match (&site.location, &site.function, site.module_hash) {
+    let place = match (&site.location, &site.function, site.module_hash) {
         (Some(location), ..) => show_location(&Location {
             column: 0,
             ..location.clone()
         }),
-        (None, Some(function), _) => one_line(function),
+        (None, Some(function), _) => function.clone(),
         (None, None, Some(hash)) => format!("module {hash}"),
         _ => "unknown place".to_owned(),
-    }
+    };
+    one_line(&place)
 }
 
 #[cfg(test)]

@@ -24,9 +24,13 @@ mod system;
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
+use vkabort_record::escape::{Styled, one_line};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return refuse(&error),
+    };
     args.color.write_global();
     let result = match args.command {
         Command::Instrument(args) => commands::instrument::run(&args),
@@ -47,4 +51,16 @@ fn main() -> ExitCode {
         io::note(&format!("error: {failure}"));
         failure.exit_code()
     })
+}
+
+/// Prints help, the version, or an error in the arguments, which are not trusted: an error without colours if it quotes control
+/// characters.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let is_safe = std::env::args_os().all(|word| word.to_str().is_some_and(|word| one_line(word) == word));
+    if is_safe || !error.use_stderr() {
+        error.exit();
+    }
+    io::print_error(&Styled::plain(&text));
+    ExitCode::from(failure::code::USAGE)
 }

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::module::Module;
 use crate::{io, parse, site_tables};
 use clap::{Args, ValueEnum};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
@@ -32,10 +32,10 @@ pub struct DecodeArgs {
     /// Message data, a dump of an arena, a report in JSON lines, or a folder: the layer's dump_dir, of which the newest
     /// report is shown, or one dump in it
     #[arg(value_name = "FILE")]
-    input: String,
+    input: PathBuf,
     /// Site table, or the module before it was rewritten; may be repeated. A report in JSON lines has its sites already
     #[arg(long, value_name = "SITES.json|IN.spv")]
-    sites: Vec<String>,
+    sites: Vec<PathBuf>,
     /// Format of the file
     #[arg(long, value_enum, default_value_t)]
     input_format: InputFormat,
@@ -76,9 +76,9 @@ enum InputFormat {
 /// A file cannot be read, or does not have the expected format.
 pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     let modules = site_tables::read(&args.sites)?;
-    let path = match Path::new(&args.input) {
-        folder if folder.is_dir() => report_in(folder)?,
-        _ => args.input.clone(),
+    let path = match args.input.is_dir() {
+        true => report_in(&args.input)?,
+        false => args.input.clone(),
     };
     let bytes = io::read(&path)?;
     let name = io::input_name(&path);
@@ -108,22 +108,21 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         reports.iter_mut().for_each(|report| filter.apply(report));
     }
     let color = io::has_color(&std::io::stdout());
-    let text: Vec<String> = reports
-        .iter()
-        .map(|report| {
-            if args.json {
-                report.json_lines()
-            } else {
-                report.text(color)
-            }
-        })
-        .collect();
-    io::print(&text.join(if args.json { "" } else { "\n" }))?;
+    for (index, report) in reports.iter().enumerate() {
+        if args.json {
+            io::print(&report.json_lines())?;
+            continue;
+        }
+        if index > 0 {
+            io::print("\n")?;
+        }
+        io::print_styled(&report.styled(color))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Path of the newest report in a folder: in the folder itself, else in one of the dumps below it.
-fn report_in(folder: &Path) -> Result<String> {
+fn report_in(folder: &Path) -> Result<PathBuf> {
     let report = |folder: &Path| {
         let path = folder.join("report.jsonl");
         Some((path.metadata().ok()?.modified().ok()?, path))
@@ -132,15 +131,12 @@ fn report_in(folder: &Path) -> Result<String> {
         let dumps = std::fs::read_dir(folder).ok()?.flatten();
         dumps.filter_map(|dump| report(&dump.path())).max()
     });
-    let (_, path) = newest.ok_or_else(|| {
+    newest.map(|(_, path)| path).ok_or_else(|| {
         Failure::input(format!(
             "{}: no report.jsonl in this folder or in a folder below it: pass the `dump_dir` of the layer, or one dump in it",
-            folder.display()
+            io::input_name(folder)
         ))
-    })?;
-    path.into_os_string()
-        .into_string()
-        .map_err(|path| Failure::input(format!("{}: the path is not UTF-8", path.display())))
+    })
 }
 
 /// Whether the bytes are a log of the layer or the output of `--json`.

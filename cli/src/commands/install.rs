@@ -23,7 +23,7 @@ pub struct InstallArgs {
     explicit: bool,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Do not copy the library: the manifest names it where it is
     #[arg(long)]
     in_place: bool,
@@ -108,10 +108,7 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
     };
     if args.json {
-        io::print(&format!(
-            "{}\n",
-            json!({"manifest": manifest, "library": library, "switch_on": switch})
-        ))?;
+        io::print_json(&json!({"manifest": manifest, "library": library, "switch_on": switch}))?;
     } else {
         io::print(&format!(
             "manifest   {}\nlibrary    {}\nswitch on  {switch} in the environment of a program\n",
@@ -145,7 +142,7 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     // Fails, as it should, if the folder has other files.
     let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
-        io::print(&format!("{}\n", json!({"removed": removed})))?;
+        io::print_json(&json!({"removed": removed}))?;
     } else if removed.is_empty() {
         io::print("the layer is not installed there\n")?;
     } else {

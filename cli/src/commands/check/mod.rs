@@ -11,6 +11,7 @@ use crate::{io, parse};
 use clap::{Args, ValueEnum};
 use finding::Finding;
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_instrument::{Options, check};
 
@@ -36,7 +37,7 @@ Examples:
 pub struct CheckArgs {
     /// SPIR-V modules, little- or big-endian, and folders of them
     #[arg(value_name = "IN.spv|FOLDER", required = true)]
-    inputs: Vec<String>,
+    inputs: Vec<PathBuf>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -83,11 +84,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     });
     let mut seen = HashSet::new();
     findings.retain(|finding| seen.insert(finding.clone()));
-    io::print(&match args.format {
-        Format::Text => text::document(&findings, io::has_color(&std::io::stdout())),
-        Format::Sarif => sarif::document(&findings),
-        Format::Github => github::document(&findings),
-    })?;
+    match args.format {
+        Format::Text => io::print_styled(&text::document(&findings, io::has_color(&std::io::stdout()))),
+        Format::Sarif => io::print_json(&format!("{:#}", sarif::document(&findings))),
+        Format::Github => io::print(&github::document(&findings)),
+    }?;
     let errors = findings.iter().filter(|finding| finding.rule.is_error()).count();
     let warnings = findings.len() - errors;
     if !findings.is_empty() {

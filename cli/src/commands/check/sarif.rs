@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use vkabort_instrument::Rule;
 
 /// A log with one run.
-pub fn document(findings: &[Finding]) -> String {
+pub fn document(findings: &[Finding]) -> Json {
     let rules = Rule::ALL.map(|rule| {
         json!({
             "id": rule.name(),
@@ -14,7 +14,7 @@ pub fn document(findings: &[Finding]) -> String {
         })
     });
     let results: Vec<Json> = findings.iter().map(result).collect();
-    let document = json!({
+    json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -26,8 +26,7 @@ pub fn document(findings: &[Finding]) -> String {
             }},
             "results": results,
         }],
-    });
-    format!("{document:#}\n")
+    })
 }
 
 fn result(finding: &Finding) -> Json {
@@ -67,7 +66,7 @@ mod tests {
 
     #[test]
     fn results_name_a_rule_and_a_place() {
-        let document: Json = serde_json::from_str(&document(&examples())).expect("JSON");
+        let document = document(&examples());
         let run = &document["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
         for result in run["results"].as_array().expect("results") {
