@@ -77,6 +77,7 @@ mod tests {
             function: Some(hostile.into()),
             module_name: Some(hostile.into()),
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: Message::untyped(hostile.as_bytes()),
@@ -95,6 +96,7 @@ mod tests {
         report.sites.push(SiteReport {
             function: Some("check<T>".into()),
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: Message::untyped(b"a < b & \"c\""),

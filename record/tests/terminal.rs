@@ -58,6 +58,7 @@ fn report(hostile: &str) -> Report {
         invocations: 1,
         distinct_messages: 1,
         samples: vec![Sample {
+            number: None,
             specialization: None,
             invocation: None,
             message: Message::untyped(text.as_bytes()),

@@ -136,6 +136,7 @@ pub fn report(text: &[u8]) -> String {
         invocations: 2,
         function: Some("check".into()),
         samples: vec![Sample {
+            number: None,
             specialization: None,
             invocation: None,
             message: Message::untyped(text),

@@ -66,8 +66,8 @@ report_rows! {
     distinct_messages: u64;
     /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
     extent: Option<Extent>;
-    /// Some of the messages: distinct ones first, each in the order of their invocations. With `repeats`, the first message
-    /// that was ever reported.
+    /// Some of the messages: the first one, other distinct ones, then others, each in the order of their records. With `repeats`,
+    /// the first message that was ever reported.
     samples: Vec<Sample>
         [line 3: invocation]
         [line 7: notes_of_first];
@@ -206,7 +206,7 @@ fn counts(site: &SiteReport) -> Option<Lines> {
     Some(lines)
 }
 
-/// The distinct messages after the first, each on a line of its own.
+/// The distinct messages after the first, each on a line of its own with the position of its record.
 fn other_messages(site: &SiteReport) -> Vec<String> {
     let mut lines = Vec::new();
     let first = site.samples.first().map(|s| s.message.bytes.as_slice());
@@ -216,6 +216,10 @@ fn other_messages(site: &SiteReport) -> Vec<String> {
         }
         // The renderer expands the tabs of the first message.
         let message = sample.message.text.trim_end().replace('\t', "    ");
+        let message = match sample.number {
+            Some(number) => format!("{number}: {message}"),
+            None => message,
+        };
         let mut message = message
             .split('\n')
             .enumerate()

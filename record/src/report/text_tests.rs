@@ -186,9 +186,9 @@ fn many_aborts_at_one_site() {
    = pipeline "cull pass", queue "compute"
    = invocation global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)
    = 12 invocations aborted here, ids (3, 0, 0) to (14, 0, 0), 5 different messages
-     bad index 4  [global (4, 0, 0), local (4, 0, 0) in workgroup (0, 0, 0)]
-     bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
-     bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
+     2: bad index 4  [global (4, 0, 0), local (4, 0, 0) in workgroup (0, 0, 0)]
+     3: bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
+     4: bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
      ...
 "#
     );
