@@ -91,8 +91,13 @@ pub fn print_json(json: &impl Display) -> Result<()> {
 /// Writes a message to standard error, after the command's name, its control characters escaped. Lines after the first are
 /// indented, so that a name in the message cannot forge a message.
 pub fn note(text: &str) {
-    let text = text.replace('\n', "\n  ");
-    print_error(&Styled::plain(&format!("vkabort: {text}\n")));
+    let mut lines = text.split('\n');
+    let mut out = format!("vkabort: {}\n", lines.next().unwrap_or_default());
+    for line in lines {
+        let indent = if line.starts_with(' ') { "" } else { "  " };
+        out += &format!("{indent}{line}\n");
+    }
+    print_error(&Styled::plain(&out));
 }
 
 /// Writes text with styles to standard error.

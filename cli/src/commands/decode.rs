@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
-use vkabort_record::report::Filter;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Snapshot;
 
@@ -104,6 +103,7 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
             vec![Report::from_payloads(messages.payloads, &modules, &options)]
         }
     };
+    warn_if_unmatched(&name, args, &modules, &reports);
     if let Some(filter) = &args.filter {
         reports.iter_mut().for_each(|report| filter.apply(report));
     }
@@ -154,6 +154,28 @@ fn refuse_unused(name: &str, format: InputFormat, args: &DecodeArgs) -> Result<(
         return refused("--arena-size", "which is not a dump of an arena");
     }
     Ok(())
+}
+
+/// Warns if no message is of a site of `--sites`: the values are then guesses.
+fn warn_if_unmatched(name: &str, args: &DecodeArgs, modules: &[ModuleInfo], reports: &[Report]) {
+    let mut sites = reports.iter().flat_map(|report| &report.sites).peekable();
+    let is_known = |site: &SiteReport| site.function.is_some() || !site.also_possible.is_empty();
+    if args.sites.is_empty() || sites.peek().is_none() || sites.any(is_known) {
+        return;
+    }
+    let files: Vec<String> = args.sites.iter().map(|path| io::input_name(path)).collect();
+    let problem = match modules
+        .iter()
+        .flat_map(|module| &module.sites)
+        .any(|table| !table.sites.is_empty())
+    {
+        true => "has the site of a message: are they of the same build?",
+        false => "has an abort",
+    };
+    io::note(&format!(
+        "{name}: warning: nothing in --sites ({}) {problem}",
+        files.join(", ")
+    ));
 }
 
 /// Reads the reports, with at most `samples` messages of each site.

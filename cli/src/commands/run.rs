@@ -2,6 +2,7 @@
 //!
 //! The layer writes its log as JSON lines into a file, which [`LogFollower`] reads while the program runs.
 
+use crate::commands::doctor::why_no_device;
 use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
 use crate::stage::Stage;
@@ -119,7 +120,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(code::ABORTED));
     }
     if log.is_empty {
-        let reason = system::elevation_problem().unwrap_or("the program did not query a Vulkan device");
+        let reason = system::elevation_problem().map(str::to_owned).or_else(why_no_device);
+        let reason = reason.unwrap_or_else(|| "the program did not query a Vulkan device".to_owned());
         io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {

@@ -8,6 +8,8 @@ use vkabort_record::site::{Location, Site};
 pub struct Finding {
     /// Its kind.
     pub rule: Rule,
+    /// Whether it is an error, rather than a warning.
+    pub is_error: bool,
     /// The source file, or the module if the source is unknown.
     pub file: String,
     /// Line of the source file, from 1.
@@ -43,6 +45,7 @@ impl Finding {
         let number = |number: u32| (number > 0).then_some(number);
         let of_module = Self {
             rule,
+            is_error: rule.is_error(),
             file: module.to_owned(),
             line: None,
             column: None,
@@ -75,7 +78,7 @@ impl Finding {
 
     /// `error` or `warning`.
     pub fn level(&self) -> &'static str {
-        if self.rule.is_error() { "error" } else { "warning" }
+        if self.is_error { "error" } else { "warning" }
     }
 }
 
@@ -84,6 +87,7 @@ impl Finding {
 pub fn examples() -> [Finding; 2] {
     let warning = Finding {
         rule: Rule::Format,
+        is_error: false,
         file: "a,b.comp".to_owned(),
         line: Some(7),
         column: Some(5),
@@ -92,6 +96,7 @@ pub fn examples() -> [Finding; 2] {
     };
     let error = Finding {
         rule: Rule::Size,
+        is_error: true,
         file: "a.spv".to_owned(),
         line: None,
         column: None,

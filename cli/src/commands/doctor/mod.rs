@@ -6,6 +6,8 @@
 mod display;
 mod findings;
 
+pub use findings::why_no_device;
+
 use crate::commands::settings::{sources, switch_problem};
 use crate::failure::{Result, code};
 use crate::{io, locate, settings, system};
