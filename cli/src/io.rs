@@ -6,11 +6,13 @@
 use crate::failure::{Failure, Result};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use vkabort_record::escape::{Styled, escape_bytes, json_text, printable};
+use vkabort_record::report::COLUMNS;
 
 /// Name of a file in messages: its path, in which invalid UTF-8 is escaped, or `standard input` for `-`.
 pub fn input_name(path: &Path) -> String {
@@ -116,6 +118,11 @@ pub fn count(number: u64, noun: &str) -> String {
 /// the stream is a terminal that shows them (`TERM`, `CLICOLOR`).
 pub fn has_color(stream: &impl RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
+}
+
+/// Width of the terminal on a stream, or that of reports without one.
+pub fn columns(stream: &Term) -> usize {
+    stream.size_checked().map_or(COLUMNS, |(_, columns)| columns.into())
 }
 
 /// A progress bar of `steps` steps on standard error; invisible if that is not a terminal.

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::io;
+use console::Term;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
@@ -134,10 +135,11 @@ impl<'a> LogFollower<'a> {
             reports.iter_mut().for_each(|report| filter.apply(report));
         }
         let color = io::has_color(&std::io::stderr());
+        let columns = io::columns(&Term::stderr());
         for report in &reports {
             io::print_error(&match self.json {
                 true => Styled::plain(&report.json_lines()),
-                false => report.styled(color),
+                false => report.styled(color, columns),
             });
         }
         self.log.reports.extend(reports);

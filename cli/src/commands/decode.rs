@@ -4,6 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::module::Module;
 use crate::{io, parse, site_tables};
 use clap::{Args, ValueEnum};
+use console::Term;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_record::framing::{Framing, Messages, split};
@@ -108,6 +109,7 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         reports.iter_mut().for_each(|report| filter.apply(report));
     }
     let color = io::has_color(&std::io::stdout());
+    let columns = io::columns(&Term::stdout());
     for (index, report) in reports.iter().enumerate() {
         if args.json {
             io::print(&report.json_lines())?;
@@ -116,7 +118,7 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         if index > 0 {
             io::print("\n")?;
         }
-        io::print_styled(&report.styled(color))?;
+        io::print_styled(&report.styled(color, columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }

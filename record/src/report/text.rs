@@ -9,18 +9,26 @@ use crate::report::source_view::SourceView;
 use crate::report::summary::{Report, Summary};
 use annotate_snippets::{Group, Level, Origin, Renderer};
 
+/// Columns of a text that is not for a terminal.
+pub const COLUMNS: usize = 140;
+
+/// Fewer columns show too little of a source line.
+const MIN_COLUMNS: usize = 40;
+
 impl Report {
-    /// [`Self::styled`] as a string.
+    /// [`Self::styled`] as a string, for [`COLUMNS`].
     pub fn text(&self, color: bool) -> String {
-        self.styled(color).into()
+        self.styled(color, COLUMNS).into()
     }
 
-    /// The report as text, each line ended by a line feed. `color`: with ANSI colours.
-    pub fn styled(&self, color: bool) -> Styled {
+    /// The report as text, each line ended by a line feed. `color`: with ANSI colours. Source lines are cut to `columns`, but not
+    /// below 40.
+    pub fn styled(&self, color: bool, columns: usize) -> Styled {
         let renderer = match color {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
+        let renderer = renderer.term_width(columns.max(MIN_COLUMNS));
         let mut out = Styled::default();
         for (index, site) in self.sites.iter().enumerate() {
             if site.repeats.is_some() {
