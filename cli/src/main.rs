@@ -22,9 +22,11 @@ mod stage;
 mod system;
 
 use args::{Args, Command};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
 use std::process::ExitCode;
-use vkabort_record::escape::{Styled, one_line};
+use vkabort_record::escape::{Styled, escape_bytes, one_line};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -56,11 +58,17 @@ fn main() -> ExitCode {
 /// Prints help, the version, or an error in the arguments, which are not trusted: an error without colours if it quotes control
 /// characters.
 fn refuse(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
-    let is_safe = std::env::args_os().all(|word| word.to_str().is_some_and(|word| one_line(word) == word));
-    if is_safe || !error.use_stderr() {
+    let is_safe = |word: &OsString| word.to_str().is_some_and(|word| one_line(word) == word);
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        // clap does not say which.
+        for word in std::env::args_os().skip(1).filter(|word| word.to_str().is_none()) {
+            let word = escape_bytes(word.as_encoded_bytes());
+            io::note(&format!("error: the argument `{word}` is not UTF-8"));
+        }
+    } else if std::env::args_os().all(|word| is_safe(&word)) || !error.use_stderr() {
         error.exit();
+    } else {
+        io::print_error(&Styled::plain(&error.render().to_string()));
     }
-    io::print_error(&Styled::plain(&text));
     ExitCode::from(failure::code::USAGE)
 }

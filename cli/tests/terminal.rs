@@ -280,6 +280,14 @@ fn arguments_and_file_names_are_escaped() {
             vkabort(&folder, &args);
         }
     }
+    let refused = vkabort(
+        &folder,
+        &[OsStr::new("decode"), OsStr::new("x"), OsStr::new("--filter"), invalid],
+    );
+    assert_eq!(
+        refused,
+        "vkabort: error: the argument `a\\xff\\x1b[35;5m.spv` is not UTF-8\n"
+    );
     assert!(vkabort(&folder, &[OsStr::new("sites"), invalid]).starts_with("a\\xff\\x1b[35;5m.spv: 1 abort site"));
 }
 

@@ -50,7 +50,7 @@ struct Place {
     system: bool,
     /// With --system: the folder below which files are installed; on Linux the loader searches its share/vulkan
     #[arg(long, value_name = "FOLDER", default_value = system::PREFIX, requires = "system")]
-    prefix: String,
+    prefix: PathBuf,
 }
 
 /// An installation.
