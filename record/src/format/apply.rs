@@ -7,9 +7,8 @@
 use crate::escape::printable;
 use crate::format::printf::{self, FieldSpec};
 use crate::format::specifier::{Conversion, Piece, parse};
-use crate::format::value_display::{show, show_named};
+use crate::format::value_display::{fitting_conversion, is_generated, show, show_named};
 use crate::scalar::{Number, Scalar, sign_extend};
-use crate::scalar_type::ScalarType;
 use crate::value::{Field, Value};
 use std::collections::VecDeque;
 
@@ -273,34 +272,13 @@ impl Formatter {
         self.out.text = format!("{text}{space}[{}]{end}", rest.join(", "));
         for Argument { number, name, value } in arguments {
             if let Some((ty, conversion)) = fitting_conversion(&value) {
+                let name = name.filter(|name| !is_generated(name));
                 let name = name.map(|name| format!("`{name}`, ")).unwrap_or_default();
                 self.note(format!(
                     "the format has no conversion for argument {number} ({name}{ty}), which follows in brackets: add `{conversion}`"
                 ));
             }
         }
-    }
-}
-
-/// The type of a value and the conversion that prints it, if there is one.
-fn fitting_conversion(value: &Value) -> Option<(String, String)> {
-    let letters = |scalar: &Scalar| match (scalar.number(), scalar.ty().bits()) {
-        (Number::Float(_), _) => "f",
-        (Number::Signed(_), 64) => "ld",
-        (Number::Signed(_), _) => "d",
-        (Number::Unsigned(_), _) if scalar.ty() == ScalarType::Pointer => "p",
-        (Number::Unsigned(_), 64) => "lu",
-        (Number::Unsigned(_) | Number::Bool(_), _) => "u",
-    };
-    match value {
-        Value::Scalar(scalar) => Some((scalar.ty().name().to_owned(), format!("%{}", letters(scalar)))),
-        Value::Vector(components) if (2..=4).contains(&components.len()) => {
-            let (first, count) = (components.first()?, components.len());
-            let ty = format!("{} x {count}", first.ty().name());
-            Some((ty, format!("%v{count}{}", letters(first))))
-        }
-        Value::Text(_) => Some(("string".to_owned(), "%s".to_owned())),
-        _ => None,
     }
 }
 

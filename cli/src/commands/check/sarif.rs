@@ -33,7 +33,7 @@ pub fn document(findings: &[Finding], root: Option<&Path>) -> Json {
     });
     if let Some(root) = root {
         let path = root.to_string_lossy().replace('\\', "/");
-        let path = format!("file:///{}/", uri(path.trim_start_matches('/')));
+        let path = format!("file:///{}/", uri(path.trim_start_matches('/')).replace("%3A", ":"));
         document["runs"][0]["originalUriBaseIds"] = json!({ROOT: {"uri": path}});
     }
     document

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::failure::{Failure, Result};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
@@ -9,6 +10,8 @@ use walkdir::{DirEntry, WalkDir};
 /// The folder of `--source-root`, without symbolic links.
 pub struct SourceRoot {
     folder: PathBuf,
+    /// All files below it but hidden ones; empty until they are needed.
+    files: OnceCell<Vec<PathBuf>>,
 }
 
 impl SourceRoot {
@@ -17,7 +20,10 @@ impl SourceRoot {
     /// The folder does not exist.
     pub fn new(folder: &Path) -> Result<Self> {
         let folder = dunce::canonicalize(folder).map_err(|error| Failure::path(folder, "found", &error))?;
-        Ok(Self { folder })
+        Ok(Self {
+            folder,
+            files: OnceCell::new(),
+        })
     }
 
     /// The folder.
@@ -47,14 +53,21 @@ impl SourceRoot {
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
             return None;
         }
+        let mut found = self.files().iter().filter(|path| path.ends_with(&name));
+        let first = found.next()?.clone();
+        found.next().is_none().then_some(first)
+    }
+
+    fn files(&self) -> &[PathBuf] {
         let is_visible =
             |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
-        let files = WalkDir::new(&self.folder)
-            .into_iter()
-            .filter_entry(is_visible)
-            .flatten();
-        let mut found = files.filter(|entry| entry.file_type().is_file() && entry.path().ends_with(&name));
-        let first = found.next()?.into_path();
-        found.next().is_none().then_some(first)
+        let is_file = |entry: &DirEntry| entry.file_type().is_file();
+        self.files.get_or_init(|| {
+            let entries = WalkDir::new(&self.folder)
+                .into_iter()
+                .filter_entry(is_visible)
+                .flatten();
+            entries.filter(is_file).map(DirEntry::into_path).collect()
+        })
     }
 }
