@@ -87,7 +87,16 @@ pub fn print_styled(text: &Styled) -> Result<()> {
 ///
 /// As [`print`].
 pub fn print_json(json: &impl Display) -> Result<()> {
-    write_stdout(json_text(&format!("{json}\n")).as_bytes())
+    write_json("-".as_ref(), json)
+}
+
+/// [`print_json`], or writes the same to a file.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_json(path: &Path, json: &impl Display) -> Result<()> {
+    write(path, json_text(&format!("{json}\n")).as_bytes())
 }
 
 /// Writes a message to standard error, after the command's name, its control characters escaped. Lines after the first are

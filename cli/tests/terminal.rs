@@ -174,6 +174,7 @@ fn names_and_sources_of_modules_are_escaped() {
     for input in inputs {
         run(&folder, &["sites", input]);
         run(&folder, &["instrument", input, "-o", "out.spv"]);
+        run(&folder, &["instrument", input, "-o", "out.spv", "--sites", "-"]);
         run(&folder, &["decode", "messages.bin", "--sites", input]);
         for format in ["text", "github", "sarif"] {
             let text = run(

@@ -78,7 +78,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     if let Some(name) = &args.run {
         let case = find(name).map_err(|error| Failure::input(error.to_string()))?;
         let verdict = in_process::run(&case, &Context::default());
-        io::print(&format!("{}\n", verdict.line()))?;
+        io::print_json(&verdict.line())?;
         return Ok(ExitCode::SUCCESS);
     }
     let selected = select(args.filter.as_deref())?;
