@@ -3,7 +3,8 @@
 //! All output passes through here, and here alone it is made safe for a terminal: file names, shaders, settings, drivers and
 //! reports are not trusted.
 
-use crate::failure::{Failure, Result};
+pub use crate::failure::input_name;
+use crate::failure::{Failure, Result, is_standard};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use console::Term;
@@ -11,21 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use vkabort_record::escape::{Styled, escape_bytes, json_text, printable};
+use vkabort_record::escape::{Styled, json_text, printable};
 use vkabort_record::report::COLUMNS;
-
-/// Name of a file in messages: its path, in which invalid UTF-8 is escaped, or `standard input` for `-`.
-pub fn input_name(path: &Path) -> String {
-    if is_standard(path) {
-        return "standard input".to_owned();
-    }
-    escape_bytes(path.as_os_str().as_encoded_bytes())
-}
-
-/// Whether the path is `-`.
-fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
 
 /// Reads a whole file, or standard input.
 ///

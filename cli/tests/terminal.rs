@@ -17,17 +17,17 @@ const HOSTILE: &str = "\u{1b}[35;5m\u{1b}]0;t\u{7}\u{1b}[2J\r\u{8}\u{7f}\u{9b}1m
 const STYLE: &[u8] = b"\x1b[35;5m";
 
 /// Checks that a stream contains UTF-8 with no control characters but line ends, tabs and this program's styles.
-fn is_safe(stream: &[u8], what: &str) {
+fn is_safe(stream: &[u8], context: &str) {
     let shown = stream.escape_ascii().to_string();
-    assert!(!stream.windows(STYLE.len()).any(|at| at == STYLE), "{what}: {shown}");
-    let text = std::str::from_utf8(stream).unwrap_or_else(|error| panic!("{what}: {error}: {shown}"));
+    assert!(!stream.windows(STYLE.len()).any(|at| at == STYLE), "{context}: {shown}");
+    let text = std::str::from_utf8(stream).unwrap_or_else(|error| panic!("{context}: {error}: {shown}"));
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| is_unsafe(c)) {
         let style = rest[at..].strip_prefix("\x1b[").and_then(|style| style.split_once('m'));
         let is_style = |parameters: &str| parameters.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
         match style {
             Some((parameters, after)) if is_style(parameters) => rest = after,
-            _ => panic!("{what}: {:?} in {shown}", rest[at..].chars().next()),
+            _ => panic!("{context}: {:?} in {shown}", rest[at..].chars().next()),
         }
     }
 }
@@ -48,15 +48,15 @@ fn vkabort(folder: &Path, args: &[&OsStr]) -> String {
             .current_dir(folder)
             .output()
             .expect("the command starts");
-        let what = format!("{args:?}, {color}");
-        is_safe(&output.stdout, &what);
-        is_safe(&output.stderr, &what);
+        let context = format!("{args:?}, {color}");
+        is_safe(&output.stdout, &context);
+        is_safe(&output.stderr, &context);
         assert!(
             color == "always"
                 || ![&output.stdout, &output.stderr]
                     .iter()
                     .any(|stream| stream.contains(&0x1b)),
-            "{what}"
+            "{context}"
         );
         plain = match plain.is_empty() {
             true => [output.stdout, output.stderr]
