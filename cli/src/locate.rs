@@ -23,9 +23,8 @@ pub struct Registered {
 /// # Errors
 ///
 /// The path does not exist, or the library is in none of these places.
-pub fn library(path: Option<&str>) -> Result<PathBuf> {
+pub fn library(path: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = path {
-        let path = Path::new(path);
         let path = if path.is_dir() {
             path.join(LIBRARY)
         } else {

@@ -67,7 +67,7 @@ fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) 
     // script(1) runs this with $SHELL. A shell that does not replace itself by its last command receives the Ctrl-C too,
     // and dies.
     let command = format!(
-        "exec env --default-signal {} run --layer . -- ./app",
+        "stty rows 30 cols 70; exec env --default-signal {} run --layer . -- ./app",
         env!("CARGO_BIN_EXE_vkabort")
     );
     let mut child = Command::new("script")
@@ -113,6 +113,22 @@ fn the_program_receives_ctrl_c_once() {
     let (code, shown) = on_terminal(&folder, b"\x03", &[]);
     assert_eq!(code, 9, "{shown}");
     assert!(shown.contains("1 times"), "{shown}");
+}
+
+#[test]
+fn source_lines_are_cut_to_the_width_of_the_terminal() {
+    let folder = with_program("columns", &format!("{ABORT}; echo ready"));
+    let line = common::report(b"bad index");
+    let (site, summary) = line.split_once('\n').expect("two lines");
+    let mut site: serde_json::Value = serde_json::from_str(site).expect("JSON");
+    let source = format!("{}abortEXT();", "call(); ".repeat(20));
+    site["location"] = serde_json::json!({"file": "a.comp", "line": 1, "column": 161, "source": source});
+    std::fs::write(folder.join("abort.jsonl"), format!("{site}\n{summary}")).expect("written");
+    let widths = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max();
+    let (_, shown) = on_terminal(&folder, b"", &[("NO_COLOR", "1")]);
+    assert!(shown.contains("abortEXT") && widths(&shown) <= Some(70), "{shown}");
+    let piped = run_program(&folder, &[]).stderr;
+    assert!(piped.contains("abortEXT") && widths(&piped) > Some(70), "{piped}");
 }
 
 #[test]

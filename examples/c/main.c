@@ -11,9 +11,22 @@
 
 enum { WORDS = 64, GROUPS = 2 };
 
+static const char *name_of(VkResult result) {
+    switch (result) {
+#define NAME(result) case result: return #result;
+    NAME(VK_ERROR_OUT_OF_HOST_MEMORY) NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY) NAME(VK_ERROR_INITIALIZATION_FAILED)
+    NAME(VK_ERROR_MEMORY_MAP_FAILED) NAME(VK_ERROR_LAYER_NOT_PRESENT) NAME(VK_ERROR_EXTENSION_NOT_PRESENT)
+    NAME(VK_ERROR_FEATURE_NOT_PRESENT) NAME(VK_ERROR_INCOMPATIBLE_DRIVER) NAME(VK_ERROR_TOO_MANY_OBJECTS)
+    NAME(VK_ERROR_INVALID_SHADER_NV) NAME(VK_ERROR_UNKNOWN)
+#undef NAME
+    default: return "an unknown error";
+    }
+}
+
+/* Ends the program unless the call was successful or the device is lost. `call` begins with the name of the function. */
 static VkResult check(VkResult result, const char *call) {
     if (result < 0 && result != VK_ERROR_DEVICE_LOST) {
-        fprintf(stderr, "%s returned %d\n", call, result);
+        fprintf(stderr, "%.*s returned %s (%d)\n", (int)strcspn(call, "("), call, name_of(result), result);
         exit(EXIT_FAILURE);
     }
     return result;
@@ -42,7 +55,7 @@ static VkDevice create_device(VkPhysicalDevice physical) {
         fprintf(stderr, "The driver has no VK_KHR_shader_abort: use `vkabort run`, and `vkabort doctor` if it does not help\n");
         exit(2);
     }
-    CHECK(result);
+    check(result, "vkCreateDevice");
     return device;
 }
 
@@ -50,8 +63,9 @@ static VkDevice create_device(VkPhysicalDevice physical) {
 static void name(VkDevice device, VkObjectType type, uint64_t object, const char *text) {
     PFN_vkSetDebugUtilsObjectNameEXT set_name =
         (PFN_vkSetDebugUtilsObjectNameEXT)vkGetDeviceProcAddr(device, "vkSetDebugUtilsObjectNameEXT");
-    CHECK(set_name(device, &(VkDebugUtilsObjectNameInfoEXT){.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = type, .objectHandle = object, .pObjectName = text}));
+    VkDebugUtilsObjectNameInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, .objectType = type,
+                                          .objectHandle = object, .pObjectName = text};
+    check(set_name(device, &info), "vkSetDebugUtilsObjectNameEXT");
 }
 
 /* Writes the messages of the lost device to a file, which `vkabort decode` shows. */
@@ -61,9 +75,9 @@ static void save_messages(VkDevice device, const char *path) {
     VkDeviceFaultShaderAbortMessageInfoKHR messages = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_SHADER_ABORT_MESSAGE_INFO_KHR};
     VkDeviceFaultDebugInfoKHR info = {.sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_DEBUG_INFO_KHR, .pNext = &messages};
-    CHECK(get_debug_info(device, &info)); /* The first call returns the size, the second the data. */
+    check(get_debug_info(device, &info), "vkGetDeviceFaultDebugInfoKHR"); /* The first call returns the size, the second the data. */
     messages.pMessageData = malloc(messages.messageDataSize + 1);
-    CHECK(get_debug_info(device, &info));
+    check(get_debug_info(device, &info), "vkGetDeviceFaultDebugInfoKHR");
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(messages.pMessageData, 1, messages.messageDataSize, file) != messages.messageDataSize)
         perror(path);

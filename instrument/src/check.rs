@@ -55,7 +55,9 @@ impl Rule {
     /// What the rule requires, in one sentence.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Format => "A format string has one conversion for each argument, of the argument's type.",
+            Self::Format => {
+                "A format string has one conversion for each argument that is not a struct, array or matrix, of the argument's type."
+            }
             Self::Size => "A message is not larger than maxShaderAbortMessageSize.",
             Self::Overlap => "The parts of a message do not overlap.",
             Self::DebugInfo => "A module with aborts has debug information with source lines.",

@@ -23,7 +23,7 @@ pub struct InstallArgs {
     explicit: bool,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Do not copy the library: the manifest names it where it is
     #[arg(long)]
     in_place: bool,
@@ -50,7 +50,7 @@ struct Place {
     system: bool,
     /// With --system: the folder below which files are installed; on Linux the loader searches its share/vulkan
     #[arg(long, value_name = "FOLDER", default_value = system::PREFIX, requires = "system")]
-    prefix: String,
+    prefix: PathBuf,
 }
 
 /// An installation.
@@ -73,6 +73,44 @@ impl Target {
 
     fn library(&self) -> PathBuf {
         self.folders.library.join(LIBRARY)
+    }
+
+    /// Says which other manifests of the layer the loader finds, for another scope or prefix, and which of all it uses.
+    fn note_others(&self) {
+        let all = locate::registered();
+        let is_own = |manifest: &Path| {
+            let own = [Kind::Implicit, Kind::Explicit].map(|kind| self.manifest(kind));
+            own.iter()
+                .any(|own| std::path::absolute(own).is_ok_and(|own| own == manifest))
+        };
+        let others = all
+            .iter()
+            .map(|found| &found.manifest)
+            .filter(|manifest| !is_own(manifest));
+        let others: Vec<String> = others.map(|manifest| io::input_name(manifest)).collect();
+        if let Some(first) = all.first().filter(|_| !others.is_empty()) {
+            io::note(&format!(
+                "the layer is also registered by {}; the loader uses {}",
+                others.join(" and "),
+                io::input_name(&first.manifest)
+            ));
+        }
+    }
+
+    /// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let failed = |error: std::io::Error| match error.kind() {
+            ErrorKind::PermissionDenied => Failure::path(path, &format!("written ({})", denied(self.users)), &error),
+            _ => Failure::path(path, "written", &error),
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let new = system::set_access(&mut tempfile::Builder::new(), true)
+            .tempfile_in(folder)
+            .map_err(failed)?;
+        new.as_file().write_all(bytes).map_err(failed)?;
+        new.persist(path).map_err(|error| failed(error.error))?;
+        Ok(())
     }
 
     /// Removes a manifest. Returns whether it existed.
@@ -99,26 +137,26 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     let manifest = target.manifest(kind);
     let text =
         vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
-    replace(&manifest, text.as_bytes())?;
+    target.replace(&manifest, text.as_bytes())?;
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
-    target.remove_manifest(other)?;
+    let replaced = target.remove_manifest(other)?.then(|| target.manifest(other));
     system::register(target.users, kind, &manifest)?;
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
     };
     if args.json {
-        io::print(&format!(
-            "{}\n",
-            json!({"manifest": manifest, "library": library, "switch_on": switch})
-        ))?;
+        io::print_json(&json!({"manifest": manifest, "library": library, "switch_on": switch, "replaced": replaced}))?;
     } else {
+        let replaced = replaced.map(|manifest| format!("replaced   {}\n", io::input_name(&manifest)));
         io::print(&format!(
-            "manifest   {}\nlibrary    {}\nswitch on  {switch} in the environment of a program\n",
-            manifest.display(),
-            library.display()
+            "manifest   {}\nlibrary    {}\n{}switch on  {switch} in the environment of a program\n",
+            io::input_name(&manifest),
+            io::input_name(&library),
+            replaced.unwrap_or_default()
         ))?;
     }
+    target.note_others();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -145,16 +183,20 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     // Fails, as it should, if the folder has other files.
     let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
-        io::print(&format!("{}\n", json!({"removed": removed})))?;
+        io::print_json(&json!({"removed": removed}))?;
     } else if removed.is_empty() {
-        io::print("the layer is not installed there\n")?;
+        io::print(&format!(
+            "the layer is not installed in {}\n",
+            io::input_name(&target.folders.manifests)
+        ))?;
     } else {
         let lines: Vec<String> = removed
             .iter()
-            .map(|path| format!("removed  {}\n", path.display()))
+            .map(|path| format!("removed  {}\n", io::input_name(path)))
             .collect();
         io::print(&lines.concat())?;
     }
+    target.note_others();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -166,31 +208,21 @@ fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
         return Ok(library);
     }
     let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
-    replace(&library, &bytes)?;
+    target.replace(&library, &bytes)?;
     Ok(library)
 }
 
 /// Why a file cannot be written.
-const DENIED: &str = if cfg!(windows) {
-    "end the programs that use the layer; installing for all users requires administrator rights"
-} else {
-    "installing for all users requires root"
-};
-
-/// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::PermissionDenied => Failure::path(path, &format!("written ({DENIED})"), &error),
-        _ => Failure::path(path, "written", &error),
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let new = system::set_access(&mut tempfile::Builder::new(), true)
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    new.as_file().write_all(bytes).map_err(failed)?;
-    new.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+fn denied(users: Users) -> &'static str {
+    match (users, cfg!(windows)) {
+        (_, true) => "end the programs that use the layer; installing for all users requires administrator rights",
+        (Users::All, false) => {
+            "installing for all users requires root; without --system, it is installed for this user"
+        }
+        (Users::This, false) => {
+            "the folder does not belong to this user: correct its owner, or set XDG_DATA_HOME to another folder"
+        }
+    }
 }
 
 /// Removes a file. Returns whether it existed.

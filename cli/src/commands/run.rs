@@ -2,6 +2,7 @@
 //!
 //! The layer writes its log as JSON lines into a file, which [`LogFollower`] reads while the program runs.
 
+use crate::commands::doctor::why_no_device;
 use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
 use crate::stage::Stage;
@@ -9,6 +10,7 @@ use crate::system::{self, Supervisor};
 use crate::{io, junit, locate, settings};
 use clap::Args;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use vkabort_record::report::{Filter, Totals};
@@ -36,13 +38,13 @@ pub struct RunArgs {
     set: Vec<(String, String)>,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Write the log and reports to FILE as JSON lines, for `vkabort decode`
     #[arg(long, value_name = "FILE")]
-    report: Option<String>,
+    report: Option<PathBuf>,
     /// Write the outcome as JUnit XML, with a failed test for every site that aborted
     #[arg(long, value_name = "FILE")]
-    junit: Option<String>,
+    junit: Option<PathBuf>,
     /// Neither show nor count the aborts that these rules ignore: `ignore function=check_*; report file=cull.comp:31`
     #[arg(long, value_name = "RULES")]
     filter: Option<Filter>,
@@ -63,10 +65,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Failure::input("no program to run: pass it after the options"));
     };
-    let name = program.to_string_lossy();
+    let name = io::input_name(program.as_ref());
     let stage = Stage::new(&locate::library(args.layer.as_deref())?)?;
     let log = match &args.report {
-        Some(path) => std::path::absolute(path).map_err(|error| Failure::file(path, "found", &error))?,
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::path(path, "found", &error))?,
         None => stage.file("report.jsonl"),
     };
     // Aborts of an earlier run in the same file must not count.
@@ -102,7 +104,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
         let exit = (!status.success()).then(|| status.to_string());
         let document = junit::document(&words.join(" "), exit.as_deref(), started.elapsed(), &log.reports);
-        io::write(path, document.as_bytes())?;
+        io::write_text(path, &document)?;
     }
     if log.reports.iter().any(|report| !report.is_empty()) {
         let aborted: u64 = log.reports.iter().map(|report| report.summary.invocations).sum();
@@ -117,7 +119,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(code::ABORTED));
     }
     if log.is_empty {
-        let reason = system::elevation_problem().unwrap_or("the program did not query a Vulkan device");
+        let reason = system::elevation_problem().map(str::to_owned).or_else(why_no_device);
+        let reason = reason.unwrap_or_else(|| "the program did not query a Vulkan device".to_owned());
         io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {

@@ -52,11 +52,10 @@ pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
         .iter()
         .map(|setting| row(setting, &sources, &mut problems))
         .collect();
-    io::print(&match args.json {
-        true => format!("{:#}\n", as_json(&rows, &sources, &problems)),
-        false => as_text(&rows, &sources),
-    })?;
-    if !args.json {
+    if args.json {
+        io::print_json(&format!("{:#}", as_json(&rows, &sources, &problems)))?;
+    } else {
+        io::print(&as_text(&rows, &sources))?;
         problems.iter().for_each(|problem| io::note(problem));
     }
     Ok(match problems.is_empty() {

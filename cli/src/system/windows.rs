@@ -44,7 +44,7 @@ pub fn manifests() -> Vec<(PathBuf, Kind)> {
 /// # Errors
 ///
 /// `LOCALAPPDATA` is not set.
-pub fn folders(users: Users, prefix: &str) -> Result<Folders> {
+pub fn folders(users: Users, prefix: &Path) -> Result<Folders> {
     let base = match users {
         Users::All => PathBuf::from(prefix),
         Users::This => env::var_os("LOCALAPPDATA")

@@ -2,7 +2,7 @@
 
 use crate::surface::{Handles, Surface};
 use anyhow::{Context, Result, bail};
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use std::ffi::CStr;
 use std::rc::Rc;
 use winit::window::Window;
@@ -23,6 +23,8 @@ pub struct Gpu {
     pub name: String,
     /// The extensions for aborts that the device does not support.
     pub missing: Vec<&'static CStr>,
+    /// Whether objects can have names, which reports show.
+    pub has_names: bool,
 }
 
 impl Gpu {
@@ -34,13 +36,23 @@ impl Gpu {
             Some(window) => Some(Handles::of(&entry, window)?),
             None => None,
         };
-        let extensions = handles.map(Handles::extensions).transpose()?.unwrap_or_default();
+        let mut extensions = handles
+            .map(Handles::extensions)
+            .transpose()?
+            .unwrap_or_default()
+            .to_vec();
+        // SAFETY: the Vulkan loader is loaded.
+        let offered = unsafe { entry.enumerate_instance_extension_properties(None) }?;
+        let has_names = has(&offered, ext::debug_utils::NAME);
+        if has_names {
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+        }
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-cube")
             .api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
-            .enabled_extension_names(extensions);
+            .enabled_extension_names(&extensions);
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.context("cannot create a Vulkan instance")?;
         let mut gpu = Self {
@@ -51,6 +63,7 @@ impl Gpu {
             family: 0,
             name: String::new(),
             missing: Vec::new(),
+            has_names,
         };
         if let (Some(handles), Some(window)) = (handles, window) {
             gpu.surface = Some(Surface::new(&gpu._entry, &gpu.instance, handles, window)?);

@@ -176,6 +176,7 @@ mod tests {
             }),
             invocations: 10,
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: crate::message::Message::untyped(message),

@@ -101,6 +101,50 @@ fn its_test_runs_under_ctest_and_its_messages_are_decoded() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn the_cmake_functions_refuse_what_they_do_not_know() -> Result<()> {
+    let test = CommandTest::new()?;
+    let project = test.scratch.path();
+    let configure = |call: &str| -> Result<(bool, String)> {
+        let module = root().join("cmake/vkabort.cmake");
+        let text = format!(
+            "cmake_minimum_required(VERSION 3.20)\nproject(p NONE)\nenable_testing()\ninclude(\"{}\")\nadd_custom_target(t)\n{call}\n",
+            module.display()
+        );
+        fs::write(project.join("CMakeLists.txt"), text)?;
+        let mut cmake = Command::new("cmake");
+        cmake.args(["-S", ".", "-B", "refused", "-DVKABORT=vkabort", "-DGLSLANG=glslang"]);
+        let output = cmake.current_dir(project).output()?;
+        Ok((
+            output.status.success(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        ))
+    };
+    for (call, problem) in [
+        (
+            "vkabort_test(NAME t COMMND sh)",
+            "vkabort_test: unknown arguments: COMMND;sh",
+        ),
+        ("vkabort_test(NAME COMMAND sh)", "vkabort_test: no value for NAME"),
+        ("vkabort_test(COMMAND sh)", "vkabort_test needs NAME and COMMAND"),
+        (
+            "vkabort_shader(t a.comp WEROR)",
+            "vkabort_shader: unknown arguments: WEROR",
+        ),
+    ] {
+        let (is_accepted, text) = configure(call)?;
+        ensure!(!is_accepted && text.contains(problem), "{call}\n{text}");
+    }
+    for call in [
+        "vkabort_test(NAME t COMMAND sh -c true SETTINGS)",
+        "vkabort_shader(t shaders/a.comp WERROR OPTIONS ALLOW overlap DENY format FORMAT github)",
+    ] {
+        let (is_accepted, text) = configure(call)?;
+        ensure!(is_accepted, "{call}\n{text}");
+    }
+    Ok(())
+}
+
 /// Each assertion fails in one invocation, with its line, expression and values.
 fn check_assertions(ended: &Finished, expected: [&str; 4]) -> Result<()> {
     for message in expected {

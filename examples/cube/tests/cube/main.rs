@@ -113,6 +113,10 @@ fn it_shows_the_message_of_a_pixel_in_the_same_window() -> Result<()> {
             let expected = "shader aborted: pixel (480, 360): position (";
             ensure!(ended.stdout.contains(expected), "{}", ended.output_tail());
             ensure!(ended.stdout.contains("--> cube.frag:"), "{}", ended.output_tail());
+            // The report of the layer.
+            for name in ["module \"cube.frag\" (", "pipeline \"cube\"", "queue \"frames\""] {
+                ensure!(ended.stderr.contains(name), "{}", ended.output_tail());
+            }
             let after = screenshot(&test)?;
             expect_cube(&after)?;
             let (before, after) = (message(&before), message(&after));
