@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vkabort_manifest::{ENABLE, Kind, LAYER, LIBRARY};
+use vkabort_manifest::{Bits, ENABLE, FOLDER_32, Kind, LAYER, LIBRARY, file_name, file_name_32};
 
 /// Arguments of `vkabort install`.
 #[derive(Args)]
@@ -66,20 +66,38 @@ impl Target {
         Ok(Self { users, folders })
     }
 
-    fn manifest(&self, kind: Kind) -> PathBuf {
-        let folder = self.folders.manifests.join(kind.folder());
-        folder.join(vkabort_manifest::file_name(LAYER))
+    /// The manifest and the library for programs of this machine's architecture.
+    fn files(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name(LAYER));
+        (manifest, self.folders.library.join(LIBRARY))
     }
 
-    fn library(&self) -> PathBuf {
-        self.folders.library.join(LIBRARY)
+    /// The manifest and the library for 32-bit programs.
+    fn files_32(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name_32(LAYER));
+        (manifest, self.folders.library.join(FOLDER_32).join(LIBRARY))
     }
 
     /// Removes a manifest. Returns whether it existed.
-    fn remove_manifest(&self, kind: Kind) -> Result<bool> {
-        let manifest = self.manifest(kind);
-        system::unregister(self.users, kind, &manifest)?;
-        remove(&manifest)
+    fn remove_manifest(&self, kind: Kind, manifest: &Path) -> Result<bool> {
+        system::unregister(self.users, kind, manifest)?;
+        remove(manifest)
+    }
+
+    /// Copies the library to its installed place, unless `in_place`, and registers it by a manifest. Returns both paths.
+    fn register(
+        &self,
+        kind: Kind,
+        (manifest, installed): (PathBuf, PathBuf),
+        source: PathBuf,
+        in_place: bool,
+    ) -> Result<(PathBuf, PathBuf)> {
+        let library = if in_place { source } else { copy(&source, &installed)? };
+        let text = vkabort_manifest::text(kind, LAYER, &library, Bits::of(&library))
+            .map_err(|error| Failure::path(&manifest, "written", &error))?;
+        replace(&manifest, text.as_bytes())?;
+        system::register(self.users, kind, &manifest)?;
+        Ok((manifest, library))
     }
 }
 
@@ -91,33 +109,37 @@ impl Target {
 pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let source = locate::library(args.layer.as_deref())?;
-    let library = if args.in_place { source } else { copy(&source, &target)? };
+    let source_32 = locate::library_32(&source);
     let (kind, other) = match args.explicit {
         true => (Kind::Explicit, Kind::Implicit),
         false => (Kind::Implicit, Kind::Explicit),
     };
-    let manifest = target.manifest(kind);
-    let text =
-        vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
-    replace(&manifest, text.as_bytes())?;
+    let (manifest, library) = target.register(kind, target.files(kind), source, args.in_place)?;
+    let for_32 = match source_32 {
+        Some(source) => Some(target.register(kind, target.files_32(kind), source, args.in_place)?),
+        None => None,
+    };
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
-    target.remove_manifest(other)?;
-    system::register(target.users, kind, &manifest)?;
+    target.remove_manifest(other, &target.files(other).0)?;
+    target.remove_manifest(other, &target.files_32(other).0)?;
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
     };
     if args.json {
-        io::print(&format!(
-            "{}\n",
-            json!({"manifest": manifest, "library": library, "switch_on": switch})
-        ))?;
+        let mut shown = json!({"manifest": manifest, "library": library, "switch_on": switch});
+        if let Some((manifest, library)) = for_32 {
+            shown["manifest_32"] = json!(manifest);
+            shown["library_32"] = json!(library);
+        }
+        io::print(&format!("{shown}\n"))?;
     } else {
-        io::print(&format!(
-            "manifest   {}\nlibrary    {}\nswitch on  {switch} in the environment of a program\n",
-            manifest.display(),
-            library.display()
-        ))?;
+        let lines = [(manifest, library)].into_iter().chain(for_32);
+        let lines = lines.map(|(manifest, library)| {
+            format!("manifest   {}\nlibrary    {}\n", manifest.display(), library.display())
+        });
+        let lines: String = lines.collect();
+        io::print(&format!("{lines}switch on  {switch} in the environment of a program\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -131,19 +153,26 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let mut removed = Vec::new();
     for kind in [Kind::Implicit, Kind::Explicit] {
-        if target.remove_manifest(kind)? {
-            removed.push(target.manifest(kind));
+        for (manifest, _) in [target.files(kind), target.files_32(kind)] {
+            if target.remove_manifest(kind, &manifest)? {
+                removed.push(manifest);
+            }
         }
         if cfg!(windows) {
             // Fails, as it should, if the folder has other files.
             let _ = std::fs::remove_dir(target.folders.manifests.join(kind.folder()));
         }
     }
-    if remove(&target.library())? {
-        removed.push(target.library());
+    // The folder of the 32-bit library is in that of the other.
+    for (_, library) in [target.files_32(Kind::Implicit), target.files(Kind::Implicit)] {
+        if remove(&library)? {
+            removed.push(library.clone());
+        }
+        if let Some(folder) = library.parent() {
+            // Fails, as it should, if the folder has other files.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
-    // Fails, as it should, if the folder has other files.
-    let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
         io::print(&format!("{}\n", json!({"removed": removed})))?;
     } else if removed.is_empty() {
@@ -159,9 +188,8 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
 }
 
 /// Copies the library to its installed place, unless it is already there.
-fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
-    let library =
-        std::path::absolute(target.library()).map_err(|error| Failure::path(&target.library(), "found", &error))?;
+fn copy(source: &Path, installed: &Path) -> Result<PathBuf> {
+    let library = std::path::absolute(installed).map_err(|error| Failure::path(installed, "found", &error))?;
     if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
         return Ok(library);
     }
