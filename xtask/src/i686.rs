@@ -125,14 +125,7 @@ fn run_from_64_bits() -> Result<()> {
     let demo = environment.command(&built("vkabort-demo"))?;
     let mut run = Command::new(command);
     run.args(["run", "--layer"]).arg(&both).arg("--");
-    run.arg(demo.get_program()).args(demo.get_args());
-    for (name, value) in demo.get_envs() {
-        match value {
-            Some(value) => run.env(name, value),
-            None => run.env_remove(name),
-        };
-    }
-    let ended = run.output()?;
+    let ended = process::wrap(run, &demo).output()?;
     let errors = String::from_utf8_lossy(&ended.stderr);
     ensure!(
         ended.status.code() == Some(ABORTED) && errors.contains("shader aborted"),

@@ -4,11 +4,14 @@
 mod rows;
 mod run;
 
+use crate::debian::{self, Archive};
 use crate::times::Times;
-use crate::{debian, provision, pypi};
+use crate::{gpu_drivers, provision, pypi};
 use anyhow::{Result, ensure};
-use rows::{App, Expected, Mode};
+use rows::{App, Expected, Mode, Start};
 use run::Runner;
+use std::fs;
+use vkabort_test_kit::drivers::TestDriver;
 
 /// Runs every program in each of its modes. `sanitize` includes the layer's sanitizer.
 ///
@@ -29,7 +32,14 @@ pub fn test(sanitize: bool) -> Result<()> {
 /// Returns the failures.
 fn run_all(sanitize: bool, times: &mut Times) -> Result<Vec<String>> {
     let runner = times.measure("set-up", || {
-        provision::bring(rows::DRIVER, &mut None)?;
+        let mut archive = None;
+        provision::bring(rows::DRIVER, &mut archive)?;
+        for app in rows::APPS {
+            if let Start::Unstable(package, _) = app.command {
+                provision::bring(TestDriver::Newest, &mut archive)?;
+                unpack(package, &mut archive)?;
+            }
+        }
         debian::require(rows::PACKAGES, "running other programs under the layer")?;
         Runner::new(pypi::environment(
             "apps",
@@ -43,6 +53,20 @@ fn run_all(sanitize: bool, times: &mut Times) -> Result<Vec<String>> {
         failed.extend(result.err().map(|error| format!("{}: {error:#}", app.name)));
     }
     Ok(failed)
+}
+
+/// Unpacks a package of Debian unstable with everything that it needs, unless it is there.
+fn unpack(package: &str, archive: &mut Option<Archive>) -> Result<()> {
+    let folder = run::unpacked(package);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
+    let fresh = folder.with_extension("new");
+    let _ = fs::remove_dir_all(&fresh);
+    let unstable = provision::opened(archive)?.other_release(gpu_drivers::UNSTABLE)?;
+    unstable.unpack_with_dependencies(&[package], &fresh)?;
+    Ok(fs::rename(fresh, folder)?)
 }
 
 /// Runs a program in each of its modes and compares what it prints.

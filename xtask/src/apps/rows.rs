@@ -2,7 +2,7 @@
 
 use vkabort_test_kit::drivers::TestDriver;
 
-/// The driver of all programs: slangpy needs Mesa 25, and Mesa 22.3 ends every loop after 65,535 iterations.
+/// The driver of all programs but [`Start::Unstable`]: slangpy needs Mesa 25, and Mesa 22.3 ends every loop after 65,535 iterations.
 pub const DRIVER: TestDriver = TestDriver::LavapipeBackports;
 
 /// PyPI's packages.
@@ -34,6 +34,9 @@ pub enum Start {
     Program(&'static str, &'static [&'static str]),
     /// The same, with a display.
     Window(&'static str, &'static [&'static str]),
+    /// A program of Debian unstable's package of the same name, on the drivers from there. `@` in an argument is the folder of its
+    /// files.
+    Unstable(&'static str, &'static [&'static str]),
 }
 
 /// What the runs of a program must show.
@@ -95,6 +98,22 @@ const FFMPEG: &[&str] = &[
     "-",
 ];
 
+/// Scenes without a window.
+const VKMARK: &[&str] = &[
+    "--winsys=headless",
+    "--winsys-dir=@/lib/x86_64-linux-gnu/vkmark",
+    "--data-dir=@/share/vkmark",
+    "--size=128x96",
+    "-bvertex:duration=0.3",
+    "-btexture:duration=0.3",
+    "-bshading:duration=0.3:shading=phong",
+    "-beffect2d:duration=0.3",
+    "-bdesktop:duration=0.3",
+];
+
+/// Where a line of output begins to vary between runs, by the text in front of it.
+pub const VARIES: &[&str] = &["FPS:", "vkmark Score:"];
+
 /// All programs.
 pub const APPS: &[App] = &[
     App {
@@ -120,6 +139,11 @@ pub const APPS: &[App] = &[
     App {
         name: "vkcube",
         command: Start::Window("vkcube", &["--c", "20", "--suppress_popups"]),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "vkmark",
+        command: Start::Unstable("vkmark", VKMARK),
         expected: Expected::Equal,
     },
     // slang-rhi takes the size in front of the message for its text; see docs/upstream/slang-rhi.md.

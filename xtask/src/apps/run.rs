@@ -1,15 +1,15 @@
 //! Runs a program without the layer, with it, or under its sanitizer.
 
-use super::rows::{App, DRIVER, Mode, Start};
+use super::rows::{App, DRIVER, Mode, Start, VARIES};
 use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
-use vkabort_test_kit::drivers::Driver;
+use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::environment::Environment;
-use vkabort_test_kit::{process, root, target};
+use vkabort_test_kit::{process, root, store, target};
 
 /// Exit code of `vkabort run` if a shader aborted.
 pub const ABORTED: i32 = 90;
@@ -60,39 +60,64 @@ impl Runner {
     ///
     /// It cannot be started, or a signal ends it, as after [`LIMIT`].
     pub fn run(&self, app: &App, mode: Mode) -> Result<Ran> {
-        let (program, arguments, has_window) = match app.command {
+        let has_window = matches!(app.command, Start::Window(..));
+        let mut driver = self.driver.clone();
+        let (program, arguments) = match app.command {
             Start::Python(script) => {
                 let script = root().join("tests/apps").join(script);
-                (self.python.clone(), vec![script.display().to_string()], false)
+                (self.python.clone(), vec![script.display().to_string()])
             }
-            Start::Program(program, arguments) => (program.into(), owned(arguments), false),
-            Start::Window(program, arguments) => (program.into(), owned(arguments), true),
+            Start::Program(program, arguments) | Start::Window(program, arguments) => {
+                (program.into(), owned(arguments))
+            }
+            Start::Unstable(package, arguments) => {
+                let files = unpacked(package).join("usr");
+                driver = TestDriver::Newest.find().map_err(anyhow::Error::msg)?;
+                driver.libraries.push(files.join("lib/x86_64-linux-gnu"));
+                let at = files.display().to_string();
+                let arguments = arguments.iter().map(|word| word.replace('@', &at)).collect();
+                (files.join("bin").join(package), arguments)
+            }
         };
         let environment = Environment {
-            driver: Some(self.driver.clone()),
+            driver: Some(driver),
             layer: None,
             native: false,
             validation: None,
             scratch: target().join("vkabort/apps"),
         };
-        let mut command = environment.command(Path::new("timeout"))?;
+        let inner = environment.command(&program)?;
+        let mut command = Command::new("timeout");
         command.args(["--signal=KILL", LIMIT]);
         if mode != Mode::Alone {
             command.arg(&self.command).args(["run", "--layer"]).arg(&self.layer);
             command.args(mode.options()).arg("--");
         }
-        command.arg(program).args(arguments).env("WGPU_BACKEND_TYPE", "Vulkan");
+        let mut command = process::wrap(command, &inner);
+        command.args(arguments).env("WGPU_BACKEND_TYPE", "Vulkan");
         match has_window {
             true => command.env("DISPLAY", self.display.name()),
             false => command.env_remove("DISPLAY"),
         };
         let mut ran = finish(&mut command)?;
+        ran.output = ran.output.lines().map(|line| stable(line).to_owned() + "\n").collect();
         if has_window {
             // vkcube names its device there, and prints nothing else.
             ran.output += &ran.errors;
         }
         Ok(ran)
     }
+}
+
+/// Folder of an unpacked package of Debian unstable.
+pub fn unpacked(package: &str) -> PathBuf {
+    store().join(package)
+}
+
+/// The part of a line of output that is the same in every run.
+fn stable(line: &str) -> &str {
+    let mut ends = VARIES.iter().filter_map(|text| Some(line.find(text)? + text.len()));
+    ends.next().map_or(line, |end| &line[..end])
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
