@@ -161,6 +161,30 @@ fn a_folder_that_may_not_be_written_is_explained_by_scope() {
 }
 
 #[test]
+fn the_library_of_32_bit_programs_is_registered_beside_the_other() {
+    let folder = folder("both").canonicalize().expect("the folder exists");
+    library(&folder, b"\x7fELF\x02");
+    std::fs::create_dir(folder.join("32")).expect("created");
+    library(&folder.join("32"), b"\x7fELF\x01");
+    let ran = run(&folder, &["install", "--layer", ".", "--json"]).ok();
+    let done: Json = serde_json::from_str(ran.text()).expect("JSON");
+    for (manifest, library, bits, arch) in [("manifest", "library", 2, "64"), ("manifest_32", "library_32", 1, "32")] {
+        let (manifest, library) = (
+            done[manifest].as_str().expect("a path"),
+            done[library].as_str().expect("a path"),
+        );
+        assert_eq!(std::fs::read(library).expect("copied")[4], bits);
+        let json: Json = serde_json::from_slice(&std::fs::read(manifest).expect("written")).expect("JSON");
+        assert_eq!(json["layer"]["library_path"], library);
+        assert_eq!(json["layer"]["library_arch"], arch);
+    }
+    let ran = run(&folder, &["uninstall", "--json"]).ok();
+    let done: Json = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(done["removed"].as_array().map(Vec::len), Some(4), "{done}");
+    assert!(!folder.join("data/vkabort").exists());
+}
+
+#[test]
 fn errors_name_the_file() {
     let folder = folder("blocked");
     library(&folder, b"one");

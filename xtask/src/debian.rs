@@ -217,6 +217,29 @@ impl Archive {
         unpack_all(&self.state.join("cache/archives"), folder)
     }
 
+    /// Unpacks packages of another architecture, with everything that they need, into `folder`, which `finish` completes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::unpack`], or `finish` fails.
+    pub fn unpack_system(
+        &self,
+        architecture: &str,
+        packages: &[&str],
+        folder: &Path,
+        finish: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
+        // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
+        let fresh = folder.with_extension("new");
+        let _ = fs::remove_dir_all(&fresh);
+        self.other_architecture(architecture)?
+            .unpack_with_dependencies(packages, &fresh)?;
+        finish(&fresh)?;
+        fs::rename(&fresh, folder)?;
+        println!("Debian for {architecture}: unpacked into {}", folder.display());
+        Ok(())
+    }
+
     /// Downloads a package's upstream source and unpacks the members that match the patterns into `folder`, without the
     /// archive's own top folder.
     ///

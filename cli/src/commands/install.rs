@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vkabort_manifest::{ENABLE, Kind, LAYER, LIBRARY};
+use vkabort_manifest::{Bits, ENABLE, FOLDER_32, Kind, LAYER, LIBRARY, file_name, file_name_32};
 
 /// Arguments of `vkabort install`.
 #[derive(Args)]
@@ -66,22 +66,25 @@ impl Target {
         Ok(Self { users, folders })
     }
 
-    fn manifest(&self, kind: Kind) -> PathBuf {
-        let folder = self.folders.manifests.join(kind.folder());
-        folder.join(vkabort_manifest::file_name(LAYER))
+    /// The manifest and the library for programs of this machine's architecture.
+    fn files(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name(LAYER));
+        (manifest, self.folders.library.join(LIBRARY))
     }
 
-    fn library(&self) -> PathBuf {
-        self.folders.library.join(LIBRARY)
+    /// The manifest and the library for 32-bit programs.
+    fn files_32(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name_32(LAYER));
+        (manifest, self.folders.library.join(FOLDER_32).join(LIBRARY))
     }
 
     /// Says which other manifests of the layer the loader finds, for another scope or prefix, and which of all it uses.
     fn note_others(&self) {
         let all = locate::registered();
         let is_own = |manifest: &Path| {
-            let own = [Kind::Implicit, Kind::Explicit].map(|kind| self.manifest(kind));
-            own.iter()
-                .any(|own| std::path::absolute(own).is_ok_and(|own| own == manifest))
+            let kinds = [Kind::Implicit, Kind::Explicit];
+            let mut own = kinds.iter().flat_map(|kind| [self.files(*kind), self.files_32(*kind)]);
+            own.any(|(own, _)| std::path::absolute(own).is_ok_and(|own| own == manifest))
         };
         let others = all
             .iter()
@@ -113,11 +116,41 @@ impl Target {
         Ok(())
     }
 
+    /// Copies the library to its installed place, unless it is already there.
+    fn copy(&self, source: &Path, installed: &Path) -> Result<PathBuf> {
+        let library = std::path::absolute(installed).map_err(|error| Failure::path(installed, "found", &error))?;
+        if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
+            return Ok(library);
+        }
+        let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
+        self.replace(&library, &bytes)?;
+        Ok(library)
+    }
+
     /// Removes a manifest. Returns whether it existed.
-    fn remove_manifest(&self, kind: Kind) -> Result<bool> {
-        let manifest = self.manifest(kind);
-        system::unregister(self.users, kind, &manifest)?;
-        remove(&manifest)
+    fn remove_manifest(&self, kind: Kind, manifest: &Path) -> Result<bool> {
+        system::unregister(self.users, kind, manifest)?;
+        remove(manifest)
+    }
+
+    /// Copies the library to its installed place, unless `in_place`, and registers it by a manifest. Returns both paths.
+    fn register(
+        &self,
+        kind: Kind,
+        (manifest, installed): (PathBuf, PathBuf),
+        source: PathBuf,
+        in_place: bool,
+    ) -> Result<(PathBuf, PathBuf)> {
+        let library = if in_place {
+            source
+        } else {
+            self.copy(&source, &installed)?
+        };
+        let text = vkabort_manifest::text(kind, LAYER, &library, Bits::of(&library))
+            .map_err(|error| Failure::path(&manifest, "written", &error))?;
+        self.replace(&manifest, text.as_bytes())?;
+        system::register(self.users, kind, &manifest)?;
+        Ok((manifest, library))
     }
 }
 
@@ -129,32 +162,46 @@ impl Target {
 pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let source = locate::library(args.layer.as_deref())?;
-    let library = if args.in_place { source } else { copy(&source, &target)? };
+    let source_32 = locate::library_32(&source);
     let (kind, other) = match args.explicit {
         true => (Kind::Explicit, Kind::Implicit),
         false => (Kind::Implicit, Kind::Explicit),
     };
-    let manifest = target.manifest(kind);
-    let text =
-        vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
-    target.replace(&manifest, text.as_bytes())?;
+    let (manifest, library) = target.register(kind, target.files(kind), source, args.in_place)?;
+    let for_32 = match source_32 {
+        Some(source) => Some(target.register(kind, target.files_32(kind), source, args.in_place)?),
+        None => None,
+    };
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
-    let replaced = target.remove_manifest(other)?.then(|| target.manifest(other));
-    system::register(target.users, kind, &manifest)?;
+    let mut replaced = Vec::new();
+    for (manifest, _) in [target.files(other), target.files_32(other)] {
+        if target.remove_manifest(other, &manifest)? {
+            replaced.push(manifest);
+        }
+    }
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
     };
     if args.json {
-        io::print_json(&json!({"manifest": manifest, "library": library, "switch_on": switch, "replaced": replaced}))?;
+        let mut shown =
+            json!({"manifest": manifest, "library": library, "switch_on": switch, "replaced": replaced.first()});
+        if let Some((manifest, library)) = for_32 {
+            shown["manifest_32"] = json!(manifest);
+            shown["library_32"] = json!(library);
+        }
+        io::print_json(&shown)?;
     } else {
-        let replaced = replaced.map(|manifest| format!("replaced   {}\n", io::input_name(&manifest)));
-        io::print(&format!(
-            "manifest   {}\nlibrary    {}\n{}switch on  {switch} in the environment of a program\n",
-            io::input_name(&manifest),
-            io::input_name(&library),
-            replaced.unwrap_or_default()
-        ))?;
+        let lines = [(manifest, library)].into_iter().chain(for_32);
+        let lines = lines.map(|(manifest, library)| {
+            let (manifest, library) = (io::input_name(&manifest), io::input_name(&library));
+            format!("manifest   {manifest}\nlibrary    {library}\n")
+        });
+        let replaced = replaced
+            .iter()
+            .map(|manifest| format!("replaced   {}\n", io::input_name(manifest)));
+        let lines: String = lines.chain(replaced).collect();
+        io::print(&format!("{lines}switch on  {switch} in the environment of a program\n"))?;
     }
     target.note_others();
     Ok(ExitCode::SUCCESS)
@@ -169,19 +216,26 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let mut removed = Vec::new();
     for kind in [Kind::Implicit, Kind::Explicit] {
-        if target.remove_manifest(kind)? {
-            removed.push(target.manifest(kind));
+        for (manifest, _) in [target.files(kind), target.files_32(kind)] {
+            if target.remove_manifest(kind, &manifest)? {
+                removed.push(manifest);
+            }
         }
         if cfg!(windows) {
             // Fails, as it should, if the folder has other files.
             let _ = std::fs::remove_dir(target.folders.manifests.join(kind.folder()));
         }
     }
-    if remove(&target.library())? {
-        removed.push(target.library());
+    // The folder of the 32-bit library is in that of the other.
+    for (_, library) in [target.files_32(Kind::Implicit), target.files(Kind::Implicit)] {
+        if remove(&library)? {
+            removed.push(library.clone());
+        }
+        if let Some(folder) = library.parent() {
+            // Fails, as it should, if the folder has other files.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
-    // Fails, as it should, if the folder has other files.
-    let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
         io::print_json(&json!({"removed": removed}))?;
     } else if removed.is_empty() {
@@ -198,18 +252,6 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     }
     target.note_others();
     Ok(ExitCode::SUCCESS)
-}
-
-/// Copies the library to its installed place, unless it is already there.
-fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
-    let library =
-        std::path::absolute(target.library()).map_err(|error| Failure::path(&target.library(), "found", &error))?;
-    if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
-        return Ok(library);
-    }
-    let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
-    target.replace(&library, &bytes)?;
-    Ok(library)
 }
 
 /// Why a file cannot be written.

@@ -14,7 +14,7 @@ pub extern "system" fn create(
     physical: &PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
     allocator: Allocator<'_>,
-    device: Out<'_, u64>,
+    device: Out<'_, usize>,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the chain is valid.
     let coherent = unsafe {
@@ -48,13 +48,13 @@ pub extern "system" fn destroy(device: Option<&Device>, allocator: Allocator<'_>
     }
 }
 
-pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, u64>) {
+pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, usize>) {
     let mut queues = device.queues.lock();
     let create = || handle::create(Queue::new(device));
-    queue.write(*queues.entry((family, index)).or_insert_with(create));
+    queue.write(*queues.entry((family, index)).or_insert_with(create) as usize);
 }
 
-pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, u64>) {
+pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, usize>) {
     // Queues with other flags have indices of their own.
     queue(
         device,

@@ -3,7 +3,7 @@
 use crate::addresses::GRANULE;
 use crate::call_log::memory_allocated;
 use crate::enumerate::chained;
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::object;
 use crate::physical;
 use crate::settings::Refused;
@@ -99,7 +99,7 @@ pub extern "system" fn free(device: &Device, memory: u64, allocator: Allocator<'
 
 pub extern "system" fn map(
     device: &Device,
-    memory: &Memory,
+    memory: Object<'_, Memory>,
     offset: vk::DeviceSize,
     _: vk::DeviceSize,
     _: vk::MemoryMapFlags,

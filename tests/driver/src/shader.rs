@@ -2,7 +2,7 @@
 
 use crate::code::declares_poison;
 use crate::enumerate::{chained, slice};
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::state::Device;
 use ash::vk::{self, Handle};
 use parking_lot::Mutex;
@@ -88,7 +88,7 @@ fn write_identifier(words: &[u32], identifier: &mut vk::ShaderModuleIdentifierEX
 
 pub extern "system" fn module_identifier(
     _: &Device,
-    module: &Module,
+    module: Object<'_, Module>,
     identifier: &mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
     write_identifier(&module.0, identifier);

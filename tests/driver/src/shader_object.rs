@@ -1,7 +1,7 @@
 //! `VK_EXT_shader_object`. A shader object is a pipeline of one stage, and its binary is its SPIR-V.
 
 use crate::enumerate::{fill, slice};
-use crate::handle::{self, Allocator};
+use crate::handle::{self, Allocator, Object};
 use crate::shader::Pipeline;
 use crate::state::Device;
 use ash::vk;
@@ -29,7 +29,7 @@ pub extern "system" fn create(
     result
 }
 
-pub extern "system" fn binary(_: &Device, shader: &Pipeline, size: &mut usize, data: *mut u8) -> vk::Result {
+pub extern "system" fn binary(_: &Device, shader: Object<'_, Pipeline>, size: &mut usize, data: *mut u8) -> vk::Result {
     let words = shader.stages.iter().flatten();
     let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
     // SAFETY: by the command's valid usage, the buffer is null or has `size` bytes.

@@ -1,6 +1,5 @@
 //! What runs when the cases are a program for Windows in Wine.
 
-use super::Placement;
 use crate::case::Case;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -40,11 +39,6 @@ const EXCLUDED: &[(&str, &str)] = &[
 /// Beginnings of the names of cases that run on SwiftShader too. The others would take minutes, and differ little from those on
 /// lavapipe: the same code of the layer for Windows runs.
 const ON_SWIFTSHADER: [&str; 3] = ["abort::", "message::", "recovery::"];
-
-/// The placement of a case: there is no validation layer for Windows.
-pub fn placement(case: &Case) -> Placement {
-    Placement::without_validation(case.layers)
-}
 
 /// Why a case does not run on a driver.
 pub fn exclusion(case: &Case, driver: &str) -> Option<&'static str> {
