@@ -154,7 +154,10 @@ mod tests {
     fn names_select_checks() {
         assert_eq!("".parse(), Ok(Checks::default()));
         assert_eq!("all".parse(), Ok(Checks::all()));
-        assert_eq!("loops, breaks".parse::<Checks>().map(|c| c.to_string()), Ok("loops,breaks".into()));
+        assert_eq!(
+            "loops, breaks".parse::<Checks>().map(|c| c.to_string()),
+            Ok("loops,breaks".into())
+        );
         let loops: Checks = "loops".parse().expect("a check");
         assert!(loops.contains(Check::Loops) && !loops.contains(Check::Breaks));
         assert_eq!("loop".parse::<Checks>(), Err("`loop` is not a check".into()));
