@@ -134,6 +134,9 @@ pub struct Sanitize {
     pub loop_budget: u32,
     /// Where to plant.
     pub filter: SanitizeFilter,
+    /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
+    /// cannot write a record in such a stage.
+    pub skipped_models: Vec<u32>,
 }
 
 impl Default for Sanitize {
@@ -142,6 +145,7 @@ impl Default for Sanitize {
             checks: Checks::default(),
             loop_budget: DEFAULT_LOOP_BUDGET,
             filter: SanitizeFilter::default(),
+            skipped_models: Vec::new(),
         }
     }
 }

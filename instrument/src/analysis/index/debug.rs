@@ -21,6 +21,11 @@ pub(crate) struct Position<'a> {
 }
 
 impl Position<'_> {
+    /// Whether a source line is in force.
+    pub(crate) fn has_line(&self) -> bool {
+        self.line.is_some()
+    }
+
     /// Repeats the position at the start of a new block. Copies of `OpExtInst` get fresh result ids.
     pub(crate) fn write(&self, code: &mut Code, mut fresh: impl FnMut() -> Id) {
         for inst in self.scope.iter().chain(&self.line) {
@@ -236,7 +241,7 @@ impl<'a> Index<'a> {
     }
 
     /// Text of an `OpString`.
-    fn string(&self, id: Id) -> Option<String> {
+    pub(crate) fn string(&self, id: Id) -> Option<String> {
         let inst = self.def(id).filter(|i| i.opcode() == op::String)?;
         Some(literal::string(inst.from(2)))
     }
