@@ -101,13 +101,19 @@ impl FromStr for Checks {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.into_iter().try_fold(Self::default(), |checks, name| {
-            let more = match name {
+            let more = match name.to_ascii_lowercase().as_str() {
                 "off" => Self::default(),
                 "default" => Self::defaults(),
                 "all" => Self::all(),
-                name => {
-                    let row = CHECKS.iter().find(|row| row.name == name);
-                    let row = row.ok_or_else(|| format!("`{name}` is not a check"))?;
+                lower => {
+                    let row = CHECKS.iter().find(|row| row.name == lower);
+                    let names = || CHECKS.map(|row| row.name).join(", ");
+                    let row = row.ok_or_else(|| {
+                        format!(
+                            "`{name}` is not a check. Valid values: default, all, {}; or off",
+                            names()
+                        )
+                    })?;
                     Self::of([row])
                 }
             };
@@ -134,6 +140,8 @@ pub struct Sanitize {
     pub loop_budget: u32,
     /// Where to plant.
     pub filter: SanitizeFilter,
+    /// SPIR-V execution models that cannot report: no check is planted into a function that an entry point of one can reach.
+    pub skipped_models: Vec<u32>,
 }
 
 impl Default for Sanitize {
@@ -142,6 +150,7 @@ impl Default for Sanitize {
             checks: Checks::default(),
             loop_budget: DEFAULT_LOOP_BUDGET,
             filter: SanitizeFilter::default(),
+            skipped_models: Vec::new(),
         }
     }
 }
@@ -154,10 +163,18 @@ mod tests {
     fn names_select_checks() {
         assert_eq!("".parse(), Ok(Checks::default()));
         assert_eq!("all".parse(), Ok(Checks::all()));
-        assert_eq!("loops, breaks".parse::<Checks>().map(|c| c.to_string()), Ok("loops,breaks".into()));
+        assert_eq!(
+            "loops, breaks".parse::<Checks>().map(|c| c.to_string()),
+            Ok("loops,breaks".into())
+        );
         let loops: Checks = "loops".parse().expect("a check");
         assert!(loops.contains(Check::Loops) && !loops.contains(Check::Breaks));
-        assert_eq!("loop".parse::<Checks>(), Err("`loop` is not a check".into()));
+        assert_eq!("Default".parse(), Ok(Checks::defaults()));
+        let error = "loops,loop".parse::<Checks>().expect_err("not a check");
+        assert!(
+            error.starts_with("`loop` is not a check. Valid values: default, all, loops, "),
+            "{error}"
+        );
     }
 
     #[test]

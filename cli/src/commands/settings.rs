@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_manifest::sources::{FILE_NAME, Sources, registered_files};
+use vkabort_manifest::value::text_of;
 use vkabort_manifest::{DISABLE, ENABLE};
 
 /// Arguments of `vkabort settings`.
@@ -70,7 +71,7 @@ fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
     let key = setting["key"].as_str().unwrap_or_default();
     let default = Row {
         key: key.to_owned(),
-        value: settings::default_of(setting),
+        value: text_of(&setting["default"]),
         origin: "default".to_owned(),
     };
     match sources.value(key) {

@@ -1,0 +1,113 @@
+//! The setting `sanitize`: which modules get checks, and which run without.
+//!
+//! A program must not fail because of checks that it has not asked for. So a module runs without them if they cannot be planted,
+//! if the rewriter or the driver refuses the result, or if the layer does not see its SPIR-V; the log says so once.
+
+use crate::device::state::{AbortState, Device, Module, Opaque, STAGES};
+use crate::locks::lock;
+use crate::log::Level;
+use ash::vk;
+use std::sync::Arc;
+use vkabort_instrument::{Options, Sanitize, module_hash};
+use vkabort_record::site::ModuleHash;
+use vkabort_record::stage::stage_name;
+
+impl AbortState {
+    /// Whether the device's modules get checks.
+    pub fn sanitizes(&self) -> bool {
+        !self.options.sanitize.checks.is_empty()
+    }
+}
+
+impl Device {
+    /// The options of a rewrite without checks, if the module is known to run without them.
+    pub(super) fn without_checks(&self, state: &AbortState, words: &[u32]) -> Option<Options> {
+        let options = &state.options;
+        let is_unchecked = state.sanitizes() && self.runs_without_checks(module_hash(words, &Options::default()));
+        is_unchecked.then(|| Options {
+            sanitize: Sanitize::default(),
+            ..options.clone()
+        })
+    }
+
+    /// Whether a module is known to run without checks.
+    pub fn runs_without_checks(&self, module: ModuleHash) -> bool {
+        lock(&self.instance.unchecked_modules).contains(&module)
+    }
+
+    /// Makes a module run without checks from now on, and logs why. False if it already does.
+    pub fn give_up_checks(&self, module: ModuleHash, reason: &str) -> bool {
+        let is_first = lock(&self.instance.unchecked_modules).insert(module);
+        if is_first {
+            self.instance.module_files.forget(module);
+            let text = format!("sanitize: module {module} runs without checks: {reason}");
+            self.instance.log.line(Level::Warning, &text);
+        }
+        is_first
+    }
+
+    /// Makes the modules of a command that the driver refused run without checks from now on. Whether the command may succeed
+    /// if it is repeated with them.
+    pub fn give_up_refused<'a>(
+        &self,
+        command: &str,
+        result: vk::Result,
+        modules: impl IntoIterator<Item = &'a Arc<Module>>,
+    ) -> bool {
+        if result.as_raw() >= 0 {
+            return false;
+        }
+        let reason = format!("with them the driver's {command} returned {result:?}");
+        let checked = modules.into_iter().filter(|module| module.has_checks());
+        // Every module, not only the first.
+        checked.fold(false, |repeat, module| {
+            self.give_up_checks(module.sites.module_hash, &reason) | repeat
+        })
+    }
+
+    /// Logs once that code runs without checks, since the layer does not see its SPIR-V.
+    pub fn log_opaque(&self, state: &AbortState, code: Opaque) {
+        if !state.sanitizes() || !lock(&self.instance.opaque_code).insert(code) {
+            return;
+        }
+        let subject = match code {
+            Opaque::Identifier => "a pipeline is created from the identifier of a module",
+            Opaque::Binary => "a shader object is created from a binary",
+        };
+        let text = format!(
+            "sanitize: {subject}, without SPIR-V: checks cannot be planted into its code. Clear the program's caches of shaders \
+             to have checks in all of them"
+        );
+        self.instance.log.line(Level::Warning, &text);
+    }
+}
+
+/// The SPIR-V execution models of stages.
+pub fn models(stages: vk::ShaderStageFlags) -> Vec<u32> {
+    let models = STAGES.iter().filter(|(stage, _)| stages.contains(*stage));
+    models.map(|(_, model)| *model).collect()
+}
+
+/// What is planted, for the log. None if nothing is.
+pub fn description(state: &AbortState) -> Option<String> {
+    let sanitize = &state.options.sanitize;
+    state.sanitizes().then(|| {
+        format!(
+            "plants {} into every module (loop_budget = {})",
+            sanitize.checks.to_string().replace(',', ", "),
+            sanitize.loop_budget
+        )
+    })
+}
+
+/// The stages without checks, for the log. None if every stage has them.
+pub fn left_out(state: &AbortState) -> Option<String> {
+    let models = &state.options.sanitize.skipped_models;
+    (state.sanitizes() && !models.is_empty()).then(|| {
+        let stages: Vec<&str> = models.iter().map(|model| stage_name(*model)).collect();
+        format!(
+            "no checks in {} shaders: the driver lacks stores there",
+            stages.join(", ")
+        )
+    })
+}
