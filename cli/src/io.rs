@@ -5,6 +5,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, Read, Write};
+use vkabort_record::site::SiteTable;
 
 /// Name of a file in messages: its path, or `standard input` for `-`.
 pub fn input_name(path: &str) -> String {
@@ -36,6 +37,17 @@ pub fn write(path: &str, bytes: &[u8]) -> Result<()> {
         return write_stdout(bytes);
     }
     std::fs::write(path, bytes).map_err(|error| Failure::file(path, "written", &error))
+}
+
+/// Writes a table of abort sites as JSON.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_sites(path: &str, sites: &SiteTable) -> Result<()> {
+    // Serialising plain structures with string keys does not fail.
+    let table = serde_json::to_string_pretty(sites).unwrap_or_default();
+    write(path, (table + "\n").as_bytes())
 }
 
 /// Writes text to standard output.

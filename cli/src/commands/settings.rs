@@ -31,6 +31,9 @@ pub fn sources() -> Sources {
     Sources::of_process(std::env::vars_os(), registered_files(), Vec::new())
 }
 
+/// Origin of values without a source.
+const DEFAULT: &str = "default";
+
 /// A setting with its value.
 struct Row {
     key: String,
@@ -49,10 +52,11 @@ pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
     let keys: Vec<&str> = all.iter().filter_map(|setting| setting["key"].as_str()).collect();
     let mut problems = sources.problems(&keys);
     problems.extend(switch_problem(&sources));
-    let rows: Vec<Row> = all
+    let mut rows: Vec<Row> = all
         .iter()
         .map(|setting| row(setting, &sources, &mut problems))
         .collect();
+    imply(&mut rows);
     io::print(&match args.json {
         true => format!("{:#}\n", as_json(&rows, &sources, &problems)),
         false => as_text(&rows, &sources),
@@ -72,7 +76,7 @@ fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
     let default = Row {
         key: key.to_owned(),
         value: text_of(&setting["default"]),
-        origin: "default".to_owned(),
+        origin: DEFAULT.to_owned(),
     };
     match sources.value(key) {
         None => default,
@@ -85,6 +89,28 @@ fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
             let problem = settings::invalid(setting, &value.text);
             problems.push(format!("{}: {problem}", value.origin));
             default
+        }
+    }
+}
+
+/// Changes the settings that others imply, as the layer does.
+fn imply(rows: &mut [Row]) {
+    let set = |rows: &[Row], key: &str| {
+        let row = rows.iter().find(|row| row.key == key);
+        row.is_some_and(|row| !row.value.is_empty() && !row.value.eq_ignore_ascii_case("off"))
+    };
+    let implied = [
+        ("replace_modules", "enable", "always", true),
+        ("sanitize", "enable", "always", true),
+        ("sanitize", "on_abort", "continue", false),
+        ("sanitize", "emulation", "partial", false),
+    ];
+    for (by, key, value, always) in implied {
+        let is_on = set(rows, by);
+        let row = rows.iter_mut().find(|row| row.key == key);
+        if let Some(row) = row.filter(|row| is_on && (always || row.origin == DEFAULT) && row.value != value) {
+            row.value = value.to_owned();
+            row.origin = format!("implied by {by}");
         }
     }
 }

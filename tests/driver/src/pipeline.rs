@@ -5,6 +5,7 @@ use crate::deferred::Deferred;
 use crate::enumerate::{chained, fill, slice};
 use crate::handle::{self, Allocator};
 use crate::shader::{Pipeline, hash, stage_words};
+use crate::settings::Refused;
 use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;
@@ -103,7 +104,7 @@ impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'_> {
 
 /// `vkCreateComputePipelines` and `vkCreateGraphicsPipelines`.
 pub extern "system" fn create<T: PipelineInfo>(
-    _: &Device,
+    device: &Device,
     cache: Option<&Cache>,
     count: u32,
     infos: *const T,
@@ -114,7 +115,11 @@ pub extern "system" fn create<T: PipelineInfo>(
     // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
     unsafe {
         for (index, info) in slice(infos, count).iter().enumerate() {
-            let created = pipeline(cache, info, info.stages(), allocator).unwrap_or_else(|error| {
+            let created = match device.refuses(Refused::Pipeline) {
+                true => Err(vk::Result::ERROR_UNKNOWN),
+                false => pipeline(cache, info, info.stages(), allocator),
+            };
+            let created = created.unwrap_or_else(|error| {
                 result = error;
                 vk::Pipeline::null()
             });

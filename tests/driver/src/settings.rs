@@ -30,7 +30,7 @@
 //! | `no_faults` | accesses to unmapped addresses have no effect; otherwise they lose the device |
 //! | `delay=MS` | duration of every submission |
 //! | `delay=wait` | a submission is not executed until a command that is called after it waits in the driver |
-//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
+//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device`, `module`, `pipeline`, `shader` (pipelines and shader objects are counted one by one) |
 //! | `bad=counts` | native fault queries return counts beyond the buffers |
 //! | `bad=binary` | the fault query says that its binary has 16 TiB |
 //! | `bad=incomplete` | native fault queries always return `VK_INCOMPLETE` |
@@ -86,16 +86,25 @@ pub enum Refused {
     Fence,
     /// `vkCreateDevice`.
     Device,
+    /// `vkCreateShaderModule`.
+    Module,
+    /// A pipeline.
+    Pipeline,
+    /// A shader object.
+    Shader,
 }
 
 impl Refused {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 9] = [
         ("buffer", Self::Buffer),
         ("memory", Self::Memory),
         ("import", Self::Import),
         ("map", Self::Map),
         ("fence", Self::Fence),
         ("device", Self::Device),
+        ("module", Self::Module),
+        ("pipeline", Self::Pipeline),
+        ("shader", Self::Shader),
     ];
 }
 

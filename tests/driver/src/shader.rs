@@ -3,6 +3,7 @@
 use crate::code::declares_poison;
 use crate::enumerate::{chained, slice};
 use crate::handle::{self, Allocator, Out};
+use crate::settings::Refused;
 use crate::state::Device;
 use ash::vk::{self, Handle};
 use parking_lot::Mutex;
@@ -44,14 +45,14 @@ pub fn hash(words: &[u32]) -> u64 {
 }
 
 pub extern "system" fn create_module(
-    _: &Device,
+    device: &Device,
     info: &vk::ShaderModuleCreateInfo<'_>,
     allocator: Allocator<'_>,
     module: Out<'_, u64>,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the code has `code_size` bytes.
     let words = unsafe { words(info) };
-    if declares_poison(&words) {
+    if declares_poison(&words) || device.refuses(Refused::Module) {
         return vk::Result::ERROR_UNKNOWN;
     }
     MODULES

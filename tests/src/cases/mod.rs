@@ -45,6 +45,9 @@ mod ray_pipeline_creation;
 mod real_trap;
 mod recovery;
 mod report;
+mod sanitize;
+mod sanitize_stages;
+mod sanitize_ways;
 mod self_check;
 mod settings;
 mod shader_binary;
@@ -112,6 +115,9 @@ pub fn all() -> Vec<Case> {
         real_trap::CASES,
         recovery::CASES,
         report::CASES,
+        sanitize::CASES,
+        sanitize_stages::CASES,
+        sanitize_ways::CASES,
         self_check::CASES,
         settings::CASES,
         shader_binary::CASES,

@@ -34,11 +34,10 @@ impl Binaries {
 
     /// The arena that the code of a binary writes to. `None` for binaries that were never added.
     pub fn arena_of(&self, binary: &[u8]) -> Option<Arena> {
+        let arenas = lock(&self.0);
         // The first check avoids hashing the binary in most programs.
-        match lock(&self.0).is_empty() {
-            true => None,
-            false => lock(&self.0).get(&hash(binary)).copied(),
-        }
+        let key = (!arenas.is_empty()).then(|| hash(binary))?;
+        arenas.get(&key).copied()
     }
 }
 
