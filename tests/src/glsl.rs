@@ -42,7 +42,10 @@ pub fn compile_endless(name: &str) -> Result<Vec<u32>> {
     let path = folder().join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut parts = text.split("abortEXT(");
-    let mut endless = parts.next().unwrap_or_default().replace("#extension GL_EXT_abort : require\n", "");
+    let mut endless = parts
+        .next()
+        .unwrap_or_default()
+        .replace("#extension GL_EXT_abort : require\n", "");
     for part in parts {
         let (_, rest) = part.split_once(");").context("an abort does not end")?;
         endless += &format!("for (;;) {{}}{rest}");

@@ -197,6 +197,9 @@ fn set_module_files(args: &RunArgs, stage: &Stage, command: &mut Command) -> Res
     if args.replace.is_empty() {
         return Ok(());
     }
+    if args.set.iter().any(|(key, _)| key == "replace_modules") {
+        return Err(Failure::usage("--replace and --set replace_modules exclude each other"));
+    }
     let folder = stage.file("modules");
     std::fs::create_dir_all(&folder).map_err(|error| Failure::path(&folder, "created", &error))?;
     for (hash, file) in &args.replace {

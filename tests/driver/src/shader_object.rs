@@ -2,8 +2,8 @@
 
 use crate::enumerate::{fill, slice};
 use crate::handle::{self, Allocator};
-use crate::shader::Pipeline;
 use crate::settings::Refused;
+use crate::shader::Pipeline;
 use crate::state::Device;
 use ash::vk;
 use std::mem::MaybeUninit;

@@ -30,6 +30,7 @@ mod lost_threads;
 mod lost_timeline;
 mod mesh;
 mod message;
+mod module_files;
 mod more_queries;
 mod narrow;
 mod objects;
@@ -102,6 +103,7 @@ pub fn all() -> Vec<Case> {
         lost_timeline::CASES,
         mesh::CASES,
         message::CASES,
+        module_files::CASES,
         more_queries::CASES,
         narrow::CASES,
         pending_work::CASES,

@@ -113,7 +113,10 @@ fn lost(gpu: &Gpu) -> Result<()> {
 
 /// The driver loses the device.
 fn native(gpu: &Gpu) -> Result<()> {
-    ensure!(gpu.has_extension(khr::SHADER_ABORT_NAME)?, "the driver lacks the extension");
+    ensure!(
+        gpu.has_extension(khr::SHADER_ABORT_NAME)?,
+        "the driver lacks the extension"
+    );
     lost(gpu)
 }
 

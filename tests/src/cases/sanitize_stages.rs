@@ -96,7 +96,10 @@ fn mesh(gpu: &Gpu, stage: u32, at: u32) -> Result<()> {
 /// Traces with a loop in a stage and launch. Stage 0: without one.
 fn rays(gpu: &Gpu, stage: u32, launch: u32) -> Result<()> {
     ray::on_device(gpu, |device| {
-        let compiled: Vec<Vec<u32>> = ray::SHADERS.iter().map(|name| compile_endless(name)).collect::<Result<_>>()?;
+        let compiled: Vec<Vec<u32>> = ray::SHADERS
+            .iter()
+            .map(|name| compile_endless(name))
+            .collect::<Result<_>>()?;
         let create = |rays: &mut Rays<'_>| ray::create(rays, &compiled);
         let (result, words, _) = ray::trace(device, [stage, launch], create)?;
         expect_success(result)?;

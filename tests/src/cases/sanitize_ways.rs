@@ -1,6 +1,7 @@
 //! Every way of a shader to the driver has checks: chained to its stage, specialised, in libraries, in deferred operations, as a
 //! shader object. Code without SPIR-V has none, and the log says so once.
 
+use super::binaries::dispatch;
 use super::pipeline_creation::with_inline;
 use super::ray;
 use super::ray_pipeline_creation::WAYS;
@@ -8,10 +9,9 @@ use super::sanitize::{ENDLESS, SANITIZE, form};
 use super::settings;
 use super::shader_binary::{binary, open};
 use super::support::{
-    bytes, compile_stages_by, draw_compiled, expect_success, incremented, marked, run_kernel, run_specialised, same_words,
-    without_abort,
+    bytes, compile_stages_by, draw_compiled, expect_success, incremented, marked, run_kernel, run_specialised,
+    same_words, without_abort,
 };
-use super::binaries::dispatch;
 use crate::case::{Case, Context, cases};
 use crate::glsl::{self, compile_endless};
 use crate::vk::{Buffer, Gpu, Kernel, Way};
@@ -88,7 +88,10 @@ fn graphics(gpu: &Gpu, pixel: [u32; 2]) -> Result<()> {
 }
 
 fn rays(gpu: &Gpu, target: [u32; 2]) -> Result<()> {
-    let compiled: Vec<Vec<u32>> = ray::SHADERS.iter().map(|name| compile_endless(name)).collect::<Result<_>>()?;
+    let compiled: Vec<Vec<u32>> = ray::SHADERS
+        .iter()
+        .map(|name| compile_endless(name))
+        .collect::<Result<_>>()?;
     ray::on_device_with(gpu, true, |device| {
         for create in WAYS {
             let (result, words, _) = ray::trace(device, target, |rays| create(device, rays, &compiled))?;

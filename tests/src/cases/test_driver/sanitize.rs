@@ -91,12 +91,17 @@ fn beside(gpu: &Gpu) -> Result<()> {
     let kernel = Kernel::bound(&device, &[&buffer])?;
     let code = ["WHILE", "DO_WHILE", "FOR_EVER"].map(form);
     let code = code.into_iter().collect::<Result<Vec<_>>>()?;
-    let mut modules: Vec<_> = code.iter().map(|code| vk::ShaderModuleCreateInfo::default().code(code)).collect();
+    let mut modules: Vec<_> = code
+        .iter()
+        .map(|code| vk::ShaderModuleCreateInfo::default().code(code))
+        .collect();
     let infos: Vec<_> = modules
         .iter_mut()
         .map(|module| {
             let stage = crate::vk::stage(vk::ShaderModule::null()).push_next(module);
-            vk::ComputePipelineCreateInfo::default().stage(stage).layout(kernel.layout)
+            vk::ComputePipelineCreateInfo::default()
+                .stage(stage)
+                .layout(kernel.layout)
         })
         .collect();
     // SAFETY: the handles belong to this device; the create infos point to data that outlives the call.
@@ -111,7 +116,8 @@ fn beside(gpu: &Gpu) -> Result<()> {
         // SAFETY: nothing uses the pipeline.
         unsafe { device.raw.destroy_pipeline(*pipeline, None) };
     }
-    drop((kernel, buffer));
+    drop(kernel);
+    drop(buffer);
     let left = test_driver::call_log(&device)?.live - before;
     ensure!(left == 0, "{left} objects leaked");
     Ok(())
@@ -126,7 +132,10 @@ fn object(gpu: &Gpu, checks: bool) -> Result<()> {
     // SAFETY: the shader belongs to the device.
     let data = unsafe { objects(&device).get_shader_binary_data(shader) };
     destroy(&objects(&device), &[shader]);
-    ensure!((data? != bytes(&spirv)) == checks, "the driver has other words than expected");
+    ensure!(
+        (data? != bytes(&spirv)) == checks,
+        "the driver has other words than expected"
+    );
     Ok(())
 }
 
@@ -149,7 +158,10 @@ fn native(gpu: &Gpu) -> Result<()> {
     let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
     let words = test_driver::words(&device, kernel.pipeline, 0)?;
     let features = vkabort_instrument::scan(&words);
-    ensure!(features.contains(vkabort_instrument::Feature::Abort), "no abort was planted");
+    ensure!(
+        features.contains(vkabort_instrument::Feature::Abort),
+        "no abort was planted"
+    );
     Ok(())
 }
 
@@ -161,7 +173,11 @@ fn stages(gpu: &Gpu, checks: [bool; 2]) -> Result<()> {
     let pass = Pass::with(&device, &stages, &[], Way::Modules)?;
     for (index, ((_, original), checks)) in compiled.iter().zip(checks).enumerate() {
         let words = test_driver::words(&device, pass.pipeline(), index as u32)?;
-        ensure!((words != *original) == checks, "stage {index} has {} words", words.len());
+        ensure!(
+            (words != *original) == checks,
+            "stage {index} has {} words",
+            words.len()
+        );
     }
     Ok(())
 }
