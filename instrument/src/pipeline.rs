@@ -5,12 +5,15 @@ mod state;
 mod tests;
 
 use crate::edit::Edits;
+use crate::edit::origins::Origins;
+use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::lowered::{Feature, scan};
 use crate::options::Options;
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
-use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
+use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip};
+use crate::sanitize::Sanitize;
 use crate::spv::words::header;
 use state::{Module, Needs, Pass, State};
 use std::borrow::Cow;
@@ -18,8 +21,9 @@ use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The passes, first to last. One that plants aborts comes before the second "site_numbering", which builds their sites.
-const PASSES: [Pass; 10] = [
+/// The passes, first to last.
+const PASSES: [Pass; 11] = [
+    Pass::new("sanitize", |n| n.plants, plant_checks),
     Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
     Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
@@ -33,12 +37,27 @@ const PASSES: [Pass; 10] = [
     Pass::new("constant_data", |n| n.constant_data, lower_data),
 ];
 
-/// Runs the passes on one module.
-pub(crate) fn rewrite(original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
-    rewrite_with(&PASSES, original, options, hooks)
+/// Runs the passes on one module. One that cannot be sanitized is rewritten as if no check were selected.
+pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
+    let plants = !options.sanitize.checks.is_empty();
+    let outcome = rewrite_with(&PASSES, original, options, &mut hooks);
+    match outcome {
+        Err(error) if plants => {
+            let options = Options {
+                sanitize: Sanitize::default(),
+                ..options.clone()
+            };
+            let outcome = rewrite_with(&PASSES, original, &options, &mut hooks)?;
+            if let Some(not_sanitized) = &mut hooks.not_sanitized {
+                not_sanitized(&error.to_string());
+            }
+            Ok(outcome)
+        }
+        outcome => outcome,
+    }
 }
 
-fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
     header(original)?;
     let needs = Needs::new(original, options);
     if !passes.iter().any(|pass| (pass.applies)(&needs)) {
@@ -47,6 +66,9 @@ fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: Hoo
     let mut state = State::new(needs, options, hooks);
     state.sites.table.module_hash = module_hash(original, options);
     let words = run_passes(passes, original, &mut state).map_err(|error| state.locate(error))?;
+    if !state.needs.changes_module() {
+        return Ok(Outcome::Unchanged);
+    }
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),
         module_hash: state.sites.table.module_hash,
@@ -73,10 +95,19 @@ fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_
     Ok(words)
 }
 
+fn plant_checks(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let (edits, planted) = sanitize::plant(&module.index, state.options, state.sites.table.module_hash)?;
+    if !edits.is_empty() {
+        state.needs.add_aborts();
+    }
+    state.planted = planted;
+    Ok(edits)
+}
+
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
 fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let hash = state.sites.table.module_hash;
-    match module.sites(state.options, hash) {
+    match module.sites(state.options, hash, &state.origins, &state.planted) {
         Ok(sites) => state.sites = sites,
         Err(error) => {
             let warning = format!("messages cannot be decoded: {error}");
@@ -100,7 +131,14 @@ fn lower_poison(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
 
 fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
-    state.sites = site_numbering::build_sites(&module.index, graph, state.options, hash, &state.origins)?;
+    state.sites = site_numbering::build_sites(
+        &module.index,
+        graph,
+        state.options,
+        hash,
+        &state.origins,
+        &state.planted,
+    )?;
     state.numbered = mem::take(&mut state.origins);
     Ok(Edits::default())
 }
@@ -159,7 +197,8 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     if !scan(original).contains(Feature::Abort) {
         return Ok(None);
     }
-    let sites = Module::new(original)?.sites(options, module_hash(original, options))?;
+    let hash = module_hash(original, options);
+    let sites = Module::new(original)?.sites(options, hash, &Origins::default(), &Planted::default())?;
     Ok(Some(sites.table))
 }
 

@@ -94,6 +94,11 @@ impl<'t> GoldenCase<'t> {
                 ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan1_1,
                 ("env", "vulkan1.1spirv1.4") => case.env = TargetEnv::Vulkan1_1Spirv1_4,
                 ("env", "vulkan1.3") => case.env = TargetEnv::Vulkan1_3,
+                ("sanitize", checks) => {
+                    case.options.sanitize.checks = checks.parse().map_err(anyhow::Error::msg)?;
+                }
+                ("loop_budget", count) => case.options.sanitize.loop_budget = count.parse()?,
+                ("lowers", "nothing") => case.options.lowers = LoweredFeatures::default(),
                 ("lowers", "poison") => {
                     case.options.lowers = LoweredFeatures::default().with(Feature::PoisonFreeze);
                 }
@@ -133,6 +138,7 @@ impl<'t> GoldenCase<'t> {
         &self,
         words: &[u32],
         after_pass: &mut dyn FnMut(&'static str, &[u32]),
+        not_sanitized: &mut dyn FnMut(&str),
     ) -> vkabort_instrument::Result<Outcome> {
         let mut next = self.constant_memory;
         let mut place = |data: &[u32]| {
@@ -143,7 +149,7 @@ impl<'t> GoldenCase<'t> {
         let hooks = Hooks {
             after_pass: Some(after_pass),
             place: Some(&mut place),
-            ..Hooks::default()
+            not_sanitized: Some(not_sanitized),
         };
         instrument_with(words, &self.options, hooks)
     }

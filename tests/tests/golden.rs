@@ -85,7 +85,10 @@ fn check(path: &Path) -> Result<()> {
     let mut output = String::new();
     let mut after_passes = Vec::new();
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
-    match case.instrument(&words, &mut after_pass) {
+    let mut reason = String::new();
+    let mut not_sanitized = |text: &str| reason = format!("; not sanitized: {text}\n");
+    let outcome = case.instrument(&words, &mut after_pass, &mut not_sanitized);
+    match outcome {
         Ok(Outcome::Instrumented(out)) => {
             let to_core = |words| without_extensions(words).context("not a module");
             let has_heap = declares(&words, DESCRIPTOR_HEAP);
@@ -117,32 +120,33 @@ fn check(path: &Path) -> Result<()> {
                 bail!("the output is not valid: {error}\n{}", disassemble(&core)?);
             }
             ensure!(
-                case.instrument(&words, &mut |_, _| ()) == Ok(Outcome::Instrumented(out.clone())),
+                case.instrument(&words, &mut |_, _| (), &mut |_| ()) == Ok(Outcome::Instrumented(out.clone())),
                 "not deterministic"
             );
             ensure!(
                 !case.options.specialization.is_empty()
+                    || !case.options.sanitize.checks.is_empty()
                     || out.sites.sites.is_empty()
                     || sites(&words, &case.options).map(|table| table.map(|table| with_warnings(table, &out.sites)))
                         == Ok(Some(out.sites.clone())),
                 "instrument and sites disagree on the site table"
             );
             result += &match case.output {
-                Output::Sites => format!("\n;; sites\n{}", places(&out.sites)),
+                Output::Sites => format!("\n;; sites\n{reason}{}", places(&out.sites)),
                 Output::Warnings => format!("\n;; warnings\n{}", lines(&out.sites.warnings)),
                 Output::Words => {
                     let names = id_names(&module, &words)?;
                     let before = disassemble_with_names(&words, &names, disassemble)?;
                     output = disassemble_with_names(&out.words, &names, disassemble)?;
                     format!(
-                        "\n;; output\n; digest {:016x}\n{kept}{}",
+                        "\n;; output\n; digest {:016x}\n{kept}{reason}{}",
                         xxh3_64(&bytes(&out.words)),
                         hunks(&before, &output, &case.shown)
                     )
                 }
             };
         }
-        Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
+        Ok(Outcome::Unchanged) => result += &format!("\n;; unchanged\n{reason}"),
         Err(error) => {
             // Only cases in `error` may fail: elsewhere an error means a wrong input.
             let expected = path.parent().is_some_and(|folder| folder.ends_with("error"));
@@ -210,7 +214,14 @@ fn places(table: &SiteTable) -> String {
     };
     let mut text = String::new();
     for site in &table.sites {
-        text += &format!("; {} at {}\n", site.function, place(&site.location));
+        let check = site
+            .check
+            .as_ref()
+            .map_or_else(String::new, |check| format!("{check} in "));
+        text += &format!("; {check}{} at {}\n", site.function, place(&site.location));
+        if let Some(message) = site.text.as_ref().filter(|_| site.check.is_some()) {
+            text += &format!(";   {message}\n");
+        }
         if let Some(snippet) = site.snippet.as_ref().filter(|snippet| snippet.statement.is_some()) {
             text += &format!(";   {snippet:?}\n");
         }

@@ -1,6 +1,6 @@
 //! The control flow graph: blocks, their terminators, merge instructions and successors, and the continue constructs of loops.
 
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, Node, Table};
 use crate::analysis::index::{Block, Function, Index};
 use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, op};
@@ -18,6 +18,24 @@ impl<'a> Index<'a> {
         let blocks = self.blocks_of(function);
         let found = blocks.binary_search_by_key(&offset, |b| b.offset).ok()?;
         function.blocks.at(found)
+    }
+
+    /// The block with a label, by its position in its function.
+    pub(crate) fn node_of(&self, function: &Function, label: Id) -> Option<Node> {
+        let block = self.block_of_label(function, label)?;
+        function.blocks.offset_of(block).map(Node::from_usize)
+    }
+
+    /// Successors of the blocks of a function.
+    pub(crate) fn successor_nodes(&self, function: &Function) -> Table<Node, Vec<Node>> {
+        let of = |block: &Block| {
+            let labels = self.successors(block).into_iter();
+            let mut nodes: Vec<Node> = labels.filter_map(|label| self.node_of(function, label)).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        };
+        self.blocks_of(function).iter().map(of).collect::<Vec<_>>().into()
     }
 
     /// The instruction that ends a block.

@@ -5,10 +5,13 @@ pub(crate) mod annotations;
 mod declarations;
 pub(crate) mod emitter;
 mod ids;
+pub(crate) mod loop_header;
 pub(crate) mod origins;
 pub(crate) mod phi;
 pub(crate) mod physical_addressing;
 pub(crate) mod placeholder;
+pub(crate) mod planted;
+pub(crate) mod rematerialize_handles;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::words::{BOUND, MAX_BOUND, inst_at};

@@ -6,5 +6,6 @@ pub(crate) mod loop_normalize;
 pub(crate) mod outline;
 pub(crate) mod poison;
 pub(crate) mod reconverge;
+pub(crate) mod sanitize;
 pub(crate) mod site_numbering;
 pub(crate) mod strip;

@@ -5,30 +5,27 @@
 //! word offset in the numbered module, leads back to its site.
 
 use crate::analysis::callgraph::CallGraph;
+use crate::analysis::frames::{MAX_FRAMES, collect_callers, collect_frames};
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
-use crate::analysis::index::debug::{Inlined, Position};
 use crate::analysis::index::names::Names;
 use crate::analysis::index::source_text::Texts;
-use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::logical_match::check_message;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::analysis::spec_constants::spec_constants;
 use crate::analysis::warnings::warnings;
 use crate::edit::origins::Origins;
+use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, Inst, op};
-use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 
 /// The built-in `WorkgroupSize`.
 const WORKGROUP_SIZE: u32 = 25;
-
-/// Most frames of the call chain in a site.
-const MAX_FRAMES: usize = 64;
 
 /// The sites of a module.
 #[derive(Debug, Default)]
@@ -59,6 +56,7 @@ pub(crate) fn build_sites(
     options: &Options,
     hash: ModuleHash,
     origins: &Origins,
+    planted: &Planted,
 ) -> Result<Sites> {
     let names = Names::new(index);
     let layouts = Layouts {
@@ -70,6 +68,12 @@ pub(crate) fn build_sites(
     let offsets: Vec<u32> = index.aborts().map(|offset| offset as u32).collect();
     let mut sites = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter() {
+        // The sites of a guard are where it is called.
+        let is_guard = planted.guards.contains(&function.id);
+        let call = is_guard.then(|| index.calls.values().iter().find(|call| call.callee == function.id));
+        let call = call.flatten();
+        let number = call.map_or(number, |call| call.caller);
+        let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
         // Callers are the same for all aborts of a function.
         let mut function_callers = None;
         for block in index.blocks_of(function) {
@@ -79,8 +83,11 @@ pub(crate) fn build_sites(
             }
             let message = layouts.message(&abort)?;
             check_message(index, options, &abort)?;
-            let position = index.position(block, abort.offset);
-            let mut frames = collect_frames(index, &names, function.id, &position, &mut texts);
+            let position = match call.and_then(|call| Some((call, index.blocks.get(call.block)?))) {
+                Some((call, block)) => index.position(block, call.offset),
+                None => index.position(block, abort.offset),
+            };
+            let mut frames = collect_frames(index, &names, of_site, &position, &mut texts);
             let mut innermost = frames.remove(0);
             let snippet = index.snippet(&position, &mut innermost.location, &texts);
             let callers =
@@ -103,7 +110,7 @@ pub(crate) fn build_sites(
                 snippet,
                 message,
                 text: message_text::text(index, abort.message()),
-                check: None,
+                check: planted.check_of(&abort).map(str::to_owned),
             });
         }
     }
@@ -124,52 +131,6 @@ pub(crate) fn build_sites(
         constants: spec_constants(index, &names),
     };
     Ok(Sites { table, offsets })
-}
-
-/// The frames of a position in a function, innermost first: functions inlined there, then the function itself.
-fn collect_frames(
-    index: &Index<'_>,
-    names: &Names,
-    function: Id,
-    position: &Position<'_>,
-    texts: &mut Texts,
-) -> Vec<Frame> {
-    let chain = index.inlined(position, texts);
-    let last = chain.len().saturating_sub(1);
-    let frame = |(at, inlined): (usize, Inlined)| Frame {
-        function: match inlined.function {
-            // `OpName` is right even where the debug information is wrong.
-            _ if at == last => names.function(index, function),
-            Some(name) => name,
-            None => "(inlined)".to_owned(),
-        },
-        location: inlined.location,
-    };
-    chain.into_iter().enumerate().map(frame).collect()
-}
-
-/// The frames of a shortest call chain from an entry point to a function, innermost first, without the function itself.
-fn collect_callers(
-    index: &Index<'_>,
-    graph: &CallGraph,
-    names: &Names,
-    function: FunctionIndex,
-    texts: &mut Texts,
-) -> Vec<Frame> {
-    let mut frames = Vec::new();
-    let mut at = function;
-    while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {
-        if frames.len() >= MAX_FRAMES {
-            break;
-        }
-        let block = index.blocks.get(call.block);
-        let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
-        let caller = index.functions.get(call.caller).map_or(Id::NONE, |f| f.id);
-        frames.extend(collect_frames(index, names, caller, &position, texts));
-        at = call.caller;
-    }
-    frames.shrink_to_fit();
-    frames
 }
 
 /// The workgroup size of an entry point; `None` if it has none.

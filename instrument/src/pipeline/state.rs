@@ -7,6 +7,7 @@ use crate::analysis::preconditions::check;
 use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::edit::origins::Origins;
+use crate::edit::planted::Planted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lowered::{Feature, LoweredFeatures, scan};
 use crate::options::Options;
@@ -73,9 +74,15 @@ impl<'w> Module<'w> {
     }
 
     /// The sites of a module that is not edited.
-    pub(super) fn sites(&self, options: &Options, hash: ModuleHash) -> Result<Sites> {
+    pub(super) fn sites(
+        &self,
+        options: &Options,
+        hash: ModuleHash,
+        origins: &Origins,
+        planted: &Planted,
+    ) -> Result<Sites> {
         let graph = CallGraph::new(&self.index);
-        site_numbering::build_sites(&self.index, &graph, options, hash, &Origins::default())
+        site_numbering::build_sites(&self.index, &graph, options, hash, origins, planted)
     }
 
     /// The plan of how invocations leave functions, made for the first pass that needs it.
@@ -92,6 +99,10 @@ pub(super) struct Needs {
     /// Those of them that the module declares.
     lowered: LoweredFeatures,
     declares_aborts: bool,
+    /// Whether the options select checks to plant.
+    pub(super) plants: bool,
+    /// Set by "sanitize" if it has planted aborts.
+    planted: bool,
     /// Set by "abort" if any loop polls.
     pub(super) reconvergence: bool,
     /// Set by the pass that strips the module.
@@ -109,6 +120,8 @@ impl Needs {
             selected,
             lowered: declared.and(selected),
             declares_aborts: declared.contains(Feature::Abort),
+            plants: !options.sanitize.checks.is_empty(),
+            planted: false,
             reconvergence: false,
             constant_data: false,
         }
@@ -127,20 +140,34 @@ impl Needs {
     }
 
     pub(super) fn keeps_aborts(&self) -> bool {
-        self.declares_aborts && self.lowers_no_aborts()
+        self.declares_aborts && !self.lowers_aborts() && self.changes_module()
+    }
+
+    /// Whether the module is not the application's at the end.
+    pub(super) fn changes_module(&self) -> bool {
+        self.planted || !self.lowered.is_empty()
+    }
+
+    /// Aborts were planted.
+    pub(super) fn add_aborts(&mut self) {
+        (self.declares_aborts, self.planted) = (true, true);
+        if self.selected.contains(Feature::Abort) {
+            self.lowered = self.lowered.with(Feature::Abort);
+        }
     }
 }
 
 /// What flows from pass to pass besides the words.
 pub(super) struct State<'a, 'h> {
     pub(super) options: &'a Options,
-    pub(super) hooks: Hooks<'h>,
+    pub(super) hooks: &'a mut Hooks<'h>,
     pub(super) needs: Needs,
     /// Leads from the module to the one whose sites were numbered, before that to the application's.
     pub(super) origins: Origins,
     /// Leads from the module whose sites were numbered to the application's.
     pub(super) numbered: Origins,
     pub(super) sites: Sites,
+    pub(super) planted: Planted,
     pub(super) spec_ids: SpecIds,
     /// The loops before passes moved parts of them.
     pub(super) waiting_loops: WaitingLoops,
@@ -154,7 +181,7 @@ pub(super) struct State<'a, 'h> {
 }
 
 impl<'a, 'h> State<'a, 'h> {
-    pub(super) fn new(needs: Needs, options: &'a Options, hooks: Hooks<'h>) -> Self {
+    pub(super) fn new(needs: Needs, options: &'a Options, hooks: &'a mut Hooks<'h>) -> Self {
         Self {
             options,
             hooks,
@@ -162,6 +189,7 @@ impl<'a, 'h> State<'a, 'h> {
             origins: Origins::default(),
             numbered: Origins::default(),
             sites: Sites::default(),
+            planted: Planted::default(),
             spec_ids: SpecIds::default(),
             waiting_loops: WaitingLoops::default(),
             outlined: HashSet::default(),

@@ -121,13 +121,13 @@ fn a_planting_pass_is_one_row_and_its_sites_name_what_it_guards() {
     let words = module();
     let mut names = Vec::new();
     let mut after_pass = |name: &'static str, _: &[u32]| names.push(name);
-    let hooks = Hooks {
+    let mut hooks = Hooks {
         after_pass: Some(&mut after_pass),
         place: None,
         ..Hooks::default()
     };
     let passes = [&[PLANT][..], &PASSES].concat();
-    let outcome = rewrite_with(&passes, &words, &Options::default(), hooks).expect("a valid module");
+    let outcome = rewrite_with(&passes, &words, &Options::default(), &mut hooks).expect("a valid module");
     let Outcome::Instrumented(new) = outcome else {
         panic!("the module declares AbortKHR");
     };

@@ -83,7 +83,7 @@ pub(crate) fn literal_words(ty: &Inst<'_>, value: u64) -> SmallVec<[u32; 2]> {
 }
 
 /// The low `bits` bits of a value. `bits` is 1 to 64.
-fn wrapped(value: u64, bits: u32) -> u64 {
+pub(crate) fn wrapped(value: u64, bits: u32) -> u64 {
     value & (u64::MAX >> (64 - bits))
 }
 
@@ -216,8 +216,8 @@ fn unary(opcode: u16, a: u64, bits: u32) -> Option<u64> {
     })
 }
 
-/// Result of an operation on two operands, the first of `bits` bits.
-fn binary(opcode: u16, a: u64, b: u64, bits: u32) -> Option<u64> {
+/// Result of an operation on two operands, the first of `bits` bits, before it is wrapped to the width of the result.
+pub(crate) fn binary(opcode: u16, a: u64, b: u64, bits: u32) -> Option<u64> {
     let (signed_a, signed_b) = (sign_extended(a, bits), sign_extended(b, bits));
     let shift = u32::try_from(b).ok().filter(|shift| *shift < bits);
     Some(match opcode {

@@ -21,6 +21,11 @@ pub(crate) struct Position<'a> {
 }
 
 impl Position<'_> {
+    /// Whether a source line is in force.
+    pub(crate) fn has_line(&self) -> bool {
+        self.line.is_some()
+    }
+
     /// Repeats the position at the start of a new block. Copies of `OpExtInst` get fresh result ids.
     pub(crate) fn write(&self, code: &mut Code, mut fresh: impl FnMut() -> Id) {
         for inst in self.scope.iter().chain(&self.line) {

@@ -22,7 +22,6 @@
 
 mod entry;
 mod message;
-mod rematerialize_handles;
 mod runtime;
 mod site;
 mod unwind;

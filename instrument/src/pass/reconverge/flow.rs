@@ -34,24 +34,6 @@ pub(super) struct Flow<'a, 'w> {
     continues: Table<Node, bool>,
 }
 
-/// Successors of the blocks of a function.
-pub(super) fn successors(index: &Index<'_>, function: &Function) -> Table<Node, Vec<Node>> {
-    let of = |block: &Block| {
-        let labels = index.successors(block).into_iter();
-        let mut nodes: Vec<Node> = labels.filter_map(|label| node_of(index, function, label)).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes
-    };
-    index.blocks_of(function).iter().map(of).collect::<Vec<_>>().into()
-}
-
-/// The block with a label.
-pub(super) fn node_of(index: &Index<'_>, function: &Function, label: Id) -> Option<Node> {
-    let block = index.block_of_label(function, label)?;
-    function.blocks.offset_of(block).map(Node::from_usize)
-}
-
 /// Whether a merge block is the header of a loop: its test then precedes the loop.
 pub(super) fn is_loop(flow: &Flow<'_, '_>, merge: Node) -> bool {
     let construct = flow.construct(merge);
@@ -60,7 +42,7 @@ pub(super) fn is_loop(flow: &Flow<'_, '_>, merge: Node) -> bool {
 
 impl<'a, 'w> Flow<'a, 'w> {
     pub(super) fn new(index: &'a Index<'w>, function: &'a Function) -> Self {
-        let successors = successors(index, function);
+        let successors = index.successor_nodes(function);
         let mut flow = Self {
             index,
             function,
@@ -132,7 +114,7 @@ impl<'a, 'w> Flow<'a, 'w> {
     }
 
     pub(super) fn node(&self, label: Id) -> Option<Node> {
-        node_of(self.index, self.function, label)
+        self.index.node_of(self.function, label)
     }
 
     pub(super) fn label(&self, node: Node) -> Id {

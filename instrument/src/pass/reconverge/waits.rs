@@ -1,6 +1,6 @@
 //! Where waiting loops are executed.
 
-use super::flow::{Flow, successors};
+use super::flow::Flow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Node, Table};
 use crate::analysis::index::{Function, Index};
@@ -44,7 +44,7 @@ impl<'a, 'w> Waits<'a, 'w> {
             if !self.functions.is_set(number) {
                 continue;
             }
-            let next = successors(self.index, function);
+            let next = self.index.successor_nodes(function);
             let before = reaching(&next, &self.nodes(number, function));
             let mut later = None;
             // Backwards, so that a call in the same block is known to come later.

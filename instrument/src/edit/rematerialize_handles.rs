@@ -8,8 +8,8 @@
 //! ```
 //!
 //! SPIR-V requires sampled images to be defined in the block that uses them (SPIR-V specification 2.16.1, Universal
-//! Validation Rules), and drivers require it of other handles. When `unwind` splits a block after a call, handles defined
-//! before the call are defined again after it.
+//! Validation Rules), and drivers require it of other handles. When a pass splits a block, handles defined
+//! before the split are defined again after it.
 //!
 //! Not handled: handles that a call returns. They cross the split as they are.
 
@@ -20,9 +20,9 @@ use crate::spv::{Code, Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 
 /// A split of a block: a new piece begins at a word offset, after `code`.
-pub(super) struct Split {
-    pub(super) offset: usize,
-    pub(super) code: Code,
+pub(crate) struct Split {
+    pub(crate) offset: usize,
+    pub(crate) code: Code,
 }
 
 /// Where a handle is defined.
@@ -35,7 +35,7 @@ struct Definition {
 
 /// Appends the definitions to the code of the splits, and rewrites the uses. O(instructions of the block), and O(handles)
 /// in each piece.
-pub(super) fn rematerialize_handles(
+pub(crate) fn rematerialize_handles(
     index: &Index<'_>,
     out: &mut Emitter,
     edits: &mut Edits,

@@ -1,0 +1,99 @@
+//! The loops of a function and how they nest.
+
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Block, Function, Index};
+use crate::spv::Id;
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub(crate) header: BlockIndex,
+    pub(crate) continue_target: Id,
+    /// Blocks that the header reaches without passing the merge block: the header, the body, the continue construct.
+    pub(crate) blocks: BTreeSet<BlockIndex>,
+    /// Blocks of its continue construct.
+    pub(crate) continues: BTreeSet<BlockIndex>,
+    /// Position of the innermost loop around it.
+    pub(crate) parent: Option<usize>,
+}
+
+/// The loops of a function, in the order of their headers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoopNest {
+    loops: Vec<Loop>,
+    /// Position of the innermost loop around each block that is in one.
+    innermost: HashMap<BlockIndex, usize>,
+}
+
+impl LoopNest {
+    /// O(blocks * depth of nesting).
+    pub(crate) fn new(index: &Index<'_>, function: &Function) -> Self {
+        let mut nest = Self::default();
+        for header in function.blocks.iter() {
+            let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
+            let Some((block, (merge, continue_target))) = found else {
+                continue;
+            };
+            nest.loops.push(Loop {
+                header,
+                continue_target,
+                blocks: index.continue_blocks(function, merge, merge, block.label),
+                continues: index.continue_blocks(function, block.label, merge, continue_target),
+                parent: None,
+            });
+        }
+        // Inner loops have fewer blocks than those around them.
+        let mut by_size: Vec<usize> = (0..nest.loops.len()).collect();
+        by_size.sort_by_key(|position| nest.loops.get(*position).map(|l| l.blocks.len()));
+        for position in by_size {
+            let blocks = nest.loops.get(position).map(|l| l.blocks.clone()).unwrap_or_default();
+            for block in blocks {
+                let inner = *nest.innermost.entry(block).or_insert(position);
+                if inner != position
+                    && let Some(inner) = nest.loops.get_mut(inner).filter(|inner| inner.header == block)
+                {
+                    inner.parent.get_or_insert(position);
+                }
+            }
+        }
+        nest
+    }
+
+    /// All loops, outer ones before inner ones in structured code.
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    /// The innermost loop around a block, by its position. A header is in its loop.
+    pub(crate) fn innermost(&self, block: BlockIndex) -> Option<usize> {
+        self.innermost.get(&block).copied()
+    }
+
+    /// The loops around a loop, innermost first, without itself.
+    pub(crate) fn around<'n>(&'n self, inner: &'n Loop) -> impl Iterator<Item = &'n Loop> {
+        std::iter::successors(Some(inner), |l| self.loops.get(l.parent?)).skip(1)
+    }
+
+    /// Blocks in which no invocation can leave the function: those of continue constructs, without loops that are their own
+    /// continue construct, which can be given another one (`edit::loop_header`).
+    pub(crate) fn closed_blocks(&self, index: &Index<'_>) -> BTreeSet<BlockIndex> {
+        let is_own = |l: &Loop| {
+            index
+                .blocks
+                .get(l.header)
+                .is_some_and(|header| header.label == l.continue_target)
+        };
+        let closed = self.loops.iter().filter(|l| !is_own(l));
+        closed.flat_map(|l| l.continues.iter().copied()).collect()
+    }
+
+    /// The block with the back edge of a loop, if there is one such block.
+    pub(crate) fn back_edge<'i>(index: &'i Index<'_>, l: &Loop) -> Option<(BlockIndex, &'i Block)> {
+        let header = index.blocks.get(l.header)?.label;
+        let blocks = l.blocks.iter().filter_map(|b| Some((*b, index.blocks.get(*b)?)));
+        let mut back = blocks.filter(|(_, block)| index.successors(block).contains(&header));
+        back.next().filter(|_| back.next().is_none())
+    }
+}

@@ -1,0 +1,392 @@
+//! Loops that provably end after few iterations: those that count from one constant to another by a constant step, and those
+//! whose back edge is never taken.
+//!
+//! ```text
+//! %i = Phi %int %zero %entry %next %continue      Store %i %zero
+//! %c = SLessThan %bool %i %ten                    %v = Load %int %i, %c = SLessThan %bool %v %ten
+//! %next = IAdd %int %i %one                       %v = Load %int %i, %w = IAdd %int %v %one, Store %i %w
+//! ```
+//!
+//! Conservative: a loop that the analysis does not understand may run for ever. The count is found by counting, so that
+//! overflow and every comparison are as the shader would have them.
+
+use super::variable_uses::VariableUses;
+use crate::analysis::dominators::Dominators;
+use crate::analysis::index::constant::{binary, wrapped};
+use crate::analysis::index::typed::{BlockIndex, Node};
+use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::loop_nest::{Loop, LoopNest};
+use crate::spv::{Id, Inst, op};
+use std::collections::BTreeSet;
+
+/// Iterations from which on a loop does not count as short.
+const LIMIT: u32 = 1 << 16;
+
+/// Limit on iterations that are counted in a function.
+const MAX_STEPS: u32 = 1 << 22;
+
+/// Limit on blocks before a loop that are searched for the first value of a variable.
+const MAX_BLOCKS_BEFORE: usize = 16;
+
+/// The loops of one function.
+pub(crate) struct TripCounts<'a, 'w> {
+    index: &'a Index<'w>,
+    function: &'a Function,
+    nest: &'a LoopNest,
+    dominators: Dominators,
+    variables: VariableUses,
+    /// Iterations that may still be counted.
+    steps: u32,
+}
+
+/// A value that changes by a constant in each iteration of a loop, modulo 2 to the power of `bits`.
+#[derive(Clone, Copy, Debug)]
+struct Induction {
+    /// Its value in the first iteration.
+    first: u64,
+    step: u64,
+    bits: u32,
+}
+
+impl Induction {
+    fn new(first: u64, step: u64, is_stepped: bool, bits: u32) -> Self {
+        let first = if is_stepped { first.wrapping_add(step) } else { first };
+        Self {
+            first: wrapped(first, bits),
+            step,
+            bits,
+        }
+    }
+}
+
+/// A condition under which a loop goes on.
+#[derive(Clone, Copy)]
+struct Condition {
+    id: Id,
+    expected: bool,
+}
+
+impl<'a, 'w> TripCounts<'a, 'w> {
+    pub(crate) fn new(index: &'a Index<'w>, function: &'a Function, nest: &'a LoopNest) -> Self {
+        Self {
+            index,
+            function,
+            nest,
+            dominators: Dominators::new(&index.successor_nodes(function)),
+            variables: VariableUses::new(index, function),
+            steps: MAX_STEPS,
+        }
+    }
+
+    /// Whether a loop ends after fewer than [`LIMIT`] iterations.
+    pub(crate) fn is_short(&mut self, l: &Loop) -> bool {
+        let Some((back, back_block)) = LoopNest::back_edge(self.index, l) else {
+            // Without a back edge nothing is repeated; a valid loop has at most one.
+            return !self.has_back_edge(l);
+        };
+        let repeating = self.repeating(l, back);
+        if !repeating.contains(&l.header) {
+            return true;
+        }
+        let own = self.nest.innermost(l.header);
+        for number in &l.blocks {
+            // The test is made once in every iteration.
+            if self.nest.innermost(*number) != own || !self.dominates(*number, back) {
+                continue;
+            }
+            let Some(block) = self.index.blocks.get(*number) else {
+                continue;
+            };
+            let Some(condition) = self.condition(l, block, back_block, &repeating) else {
+                continue;
+            };
+            if self.comparisons(condition).into_iter().any(|c| self.ends(l, back, c)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn has_back_edge(&self, l: &Loop) -> bool {
+        let header = self.index.blocks.get(l.header).map(|block| block.label);
+        let mut blocks = l.blocks.iter().filter_map(|b| self.index.blocks.get(*b));
+        blocks.any(|block| self.index.successors(block).into_iter().any(|to| Some(to) == header))
+    }
+
+    fn node(&self, block: BlockIndex) -> Option<Node> {
+        self.function.blocks.offset_of(block).map(Node::from_usize)
+    }
+
+    fn dominates(&self, from: BlockIndex, to: BlockIndex) -> bool {
+        let nodes = self.node(from).zip(self.node(to));
+        nodes.is_some_and(|(from, to)| self.dominators.dominates(from, to))
+    }
+
+    /// Successors of a block, without those that a constant condition excludes.
+    fn taken(&self, block: &Block) -> Vec<Id> {
+        let branch = self.index.terminator(block);
+        match (branch.opcode(), self.index.opcode(branch.condition())) {
+            (op::BranchConditional, op::ConstantTrue) => vec![branch.true_label()],
+            (op::BranchConditional, op::ConstantFalse) => vec![branch.false_label()],
+            _ => self.index.successors(block),
+        }
+    }
+
+    /// Blocks of a loop from which the back edge can be taken in the same iteration.
+    fn repeating(&self, l: &Loop, back: BlockIndex) -> BTreeSet<BlockIndex> {
+        let header = self.index.blocks.get(l.header).map(|block| block.label);
+        let mut edges: Vec<(BlockIndex, BlockIndex)> = Vec::new();
+        let mut found = BTreeSet::new();
+        for number in &l.blocks {
+            let Some(block) = self.index.blocks.get(*number) else {
+                continue;
+            };
+            for to in self.taken(block) {
+                if Some(to) == header {
+                    if *number == back {
+                        found.insert(back);
+                    }
+                } else if let Some(to) = self.index.block_of_label(self.function, to) {
+                    edges.push((to, *number));
+                }
+            }
+        }
+        edges.sort_unstable();
+        let mut worklist: Vec<BlockIndex> = found.iter().copied().collect();
+        while let Some(block) = worklist.pop() {
+            let first = edges.partition_point(|(to, _)| *to < block);
+            let into = edges.get(first..).unwrap_or_default().iter();
+            worklist.extend(
+                into.take_while(|(to, _)| *to == block)
+                    .map(|(_, from)| *from)
+                    .filter(|from| found.insert(*from)),
+            );
+        }
+        found
+    }
+
+    /// The condition of a block without which the loop is left. `None` if its branch does not decide that.
+    fn condition(&self, l: &Loop, block: &Block, back: &Block, repeating: &BTreeSet<BlockIndex>) -> Option<Condition> {
+        let header = self.index.blocks.get(l.header)?.label;
+        let branch = self.index.terminator(block);
+        if branch.opcode() != op::BranchConditional {
+            return None;
+        }
+        let goes_on = |label| {
+            if label == header {
+                return block.label == back.label;
+            }
+            let to = self.index.block_of_label(self.function, label);
+            to.is_some_and(|to| repeating.contains(&to))
+        };
+        match (goes_on(branch.true_label()), goes_on(branch.false_label())) {
+            (expected, other) if expected != other => Some(Condition {
+                id: branch.condition(),
+                expected,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The comparisons that must all have the expected result for a condition to have it.
+    fn comparisons(&self, condition: Condition) -> Vec<Condition> {
+        const MAX: usize = 16;
+        let (mut found, mut worklist) = (Vec::new(), vec![condition]);
+        while let Some(Condition { id, expected }) = worklist.pop() {
+            let Some(inst) = self.index.def(id).filter(|_| found.len() + worklist.len() < MAX) else {
+                continue;
+            };
+            match inst.opcode() {
+                op::LogicalNot => worklist.push(Condition {
+                    id: inst.first_operand(),
+                    expected: !expected,
+                }),
+                op::LogicalAnd if expected => worklist.extend(inst.ids(3).map(|id| Condition { id, expected })),
+                op::LogicalOr if !expected => worklist.extend(inst.ids(3).map(|id| Condition { id, expected })),
+                _ => found.push(Condition { id, expected }),
+            }
+        }
+        found
+    }
+
+    /// Whether a comparison of an induction with a constant fails before [`LIMIT`] iterations.
+    fn ends(&mut self, l: &Loop, back: BlockIndex, condition: Condition) -> bool {
+        let Some(comparison) = self
+            .index
+            .def(condition.id)
+            .filter(|i| i.words.len() == 5 && is_comparison(i.opcode()))
+        else {
+            return false;
+        };
+        let (left, right) = (comparison.id(3), comparison.id(4));
+        let (induction, bound, is_left) = match (self.constant(left), self.constant(right)) {
+            (None, Some(bound)) => (self.induction(l, back, left), bound, true),
+            (Some(bound), None) => (self.induction(l, back, right), bound, false),
+            _ => return false,
+        };
+        let Some(induction) = induction else { return false };
+        let mut value = induction.first;
+        for _ in 0..LIMIT.min(self.steps) {
+            self.steps -= 1;
+            let (a, b) = if is_left { (value, bound) } else { (bound, value) };
+            match binary(comparison.opcode(), a, b, induction.bits) {
+                Some(result) if (result != 0) != condition.expected => return true,
+                Some(_) => value = wrapped(value.wrapping_add(induction.step), induction.bits),
+                None => return false,
+            }
+        }
+        false
+    }
+
+    fn constant(&self, id: Id) -> Option<u64> {
+        let inst = self.index.def(id)?;
+        match inst.opcode() {
+            op::Constant => self.index.literal(&inst),
+            op::ConstantNull => self.bits(id).map(|_| 0),
+            _ => None,
+        }
+    }
+
+    fn bits(&self, value: Id) -> Option<u32> {
+        let ty = self.index.def(self.index.type_of(value))?;
+        (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
+    }
+
+    /// How a value changes over the iterations of a loop.
+    fn induction(&self, l: &Loop, back: BlockIndex, value: Id) -> Option<Induction> {
+        let inst = self.index.def(value)?;
+        self.of_phi(l, back, &inst).or_else(|| self.of_variable(l, back, &inst))
+    }
+
+    /// The value that `inst` adds to, and what it adds.
+    fn step(&self, inst: &Inst<'_>) -> Option<(Id, u64)> {
+        let (left, right) = (inst.id(3), inst.id(4));
+        match (inst.opcode(), self.constant(left), self.constant(right)) {
+            (op::IAdd, None, Some(step)) => Some((left, step)),
+            (op::IAdd, Some(step), None) => Some((right, step)),
+            (op::ISub, None, Some(step)) => Some((left, step.wrapping_neg())),
+            _ => None,
+        }
+    }
+
+    /// `value`: a phi of the header, or that phi after its step.
+    fn of_phi(&self, l: &Loop, back: BlockIndex, value: &Inst<'w>) -> Option<Induction> {
+        let (phi, is_stepped) = match value.opcode() {
+            op::Phi => (*value, false),
+            _ => (self.index.def(self.step(value)?.0)?, true),
+        };
+        let header = self.index.blocks.get(l.header)?;
+        let is_in_header = (header.offset..header.end).contains(&phi.offset);
+        let back = self.index.blocks.get(back)?.label;
+        if phi.opcode() != op::Phi || !is_in_header {
+            return None;
+        }
+        let mut pairs = phi.phi_pairs();
+        let (one, other) = (pairs.next()?, pairs.next()?);
+        let (first, next) = match (one.1 == back, other.1 == back) {
+            (false, true) => (one.0, other.0),
+            (true, false) => (other.0, one.0),
+            _ => return None,
+        };
+        let stepped = self.index.def(next)?;
+        let (base, step) = self.step(&stepped)?;
+        if pairs.next().is_some() || base != phi.result() || is_stepped && stepped.result() != value.result() {
+            return None;
+        }
+        Some(Induction::new(
+            self.constant(first)?,
+            step,
+            is_stepped,
+            self.bits(phi.result())?,
+        ))
+    }
+
+    /// `value`: a variable of the function that the loop stores to once in each iteration, loaded before or after that store,
+    /// or the stored value.
+    fn of_variable(&self, l: &Loop, back: BlockIndex, value: &Inst<'w>) -> Option<Induction> {
+        let load = match value.opcode() {
+            op::Load => *value,
+            _ => self.index.def(self.step(value)?.0).filter(|i| i.opcode() == op::Load)?,
+        };
+        let variable = load.pointer();
+        let mut stores = self
+            .variables
+            .stores(variable)?
+            .filter(|store| l.blocks.contains(&store.block));
+        let store = stores.next().filter(|_| stores.next().is_none())?;
+        let own = self.nest.innermost(l.header);
+        if self.nest.innermost(store.block) != own || !self.dominates(store.block, back) {
+            return None;
+        }
+        let stepped = self.index.def(store.value)?;
+        let (base, step) = self.step(&stepped)?;
+        // The load comes before the store in every iteration, since its value is used there.
+        let base = self
+            .index
+            .def(base)
+            .filter(|i| i.opcode() == op::Load && i.pointer() == variable)?;
+        self.block_in(l, &base)?;
+        let loaded_in = self.block_in(l, &load)?;
+        let is_stepped = match (value.result() == stepped.result(), loaded_in == store.block) {
+            (true, _) => true,
+            _ if value.opcode() != op::Load => return None,
+            (_, true) => load.offset > store.offset,
+            _ if self.dominates(store.block, loaded_in) => true,
+            _ if self.dominates(loaded_in, store.block) => false,
+            _ => return None,
+        };
+        Some(Induction::new(
+            self.value_before(l, variable)?,
+            step,
+            is_stepped,
+            self.bits(load.result())?,
+        ))
+    }
+
+    /// The block of a loop that has an instruction.
+    fn block_in(&self, l: &Loop, inst: &Inst<'_>) -> Option<BlockIndex> {
+        let blocks = self.index.blocks_of(self.function);
+        let after = blocks.partition_point(|block| block.offset <= inst.offset);
+        let block = self.function.blocks.at(after.checked_sub(1)?)?;
+        l.blocks.contains(&block).then_some(block)
+    }
+
+    /// The constant that a variable holds when a loop is entered.
+    fn value_before(&self, l: &Loop, variable: Id) -> Option<u64> {
+        let initializer = || self.constant(self.index.def(variable)?.id(4));
+        if self.variables.stores(variable)?.count() == 1 && l.parent.is_none() {
+            return initializer();
+        }
+        let mut at = l.header;
+        for _ in 0..MAX_BLOCKS_BEFORE {
+            let mut before = self.function.blocks.iter().filter(|b| {
+                let block = self.index.blocks.get(*b);
+                let is_back_edge = at == l.header && l.blocks.contains(b);
+                let label = self.index.blocks.get(at).map(|block| block.label);
+                !is_back_edge
+                    && block.is_some_and(|block| self.index.successors(block).into_iter().any(|to| Some(to) == label))
+            });
+            match (before.next(), before.next()) {
+                (Some(only), None) => at = only,
+                // The first block of the function.
+                (None, _) if Some(at) == self.function.blocks.iter().next() => {
+                    return initializer();
+                }
+                _ => return None,
+            }
+            let last = self
+                .variables
+                .stores(variable)?
+                .filter(|store| store.block == at)
+                .last();
+            if let Some(store) = last {
+                return self.constant(store.value);
+            }
+        }
+        None
+    }
+}
+
+fn is_comparison(opcode: u16) -> bool {
+    matches!(opcode, op::IEqual..=op::SLessThanEqual)
+}

@@ -1,0 +1,20 @@
+//! The aborts that the sanitizer has planted.
+
+use crate::spv::{Id, Inst};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+/// Planted aborts, by ids that later passes keep until the sites are numbered.
+#[derive(Debug, Default)]
+pub(crate) struct Planted {
+    /// Name of the check by the message of its aborts.
+    pub(crate) checks: HashMap<Id, &'static str>,
+    /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
+    pub(crate) guards: HashSet<Id>,
+}
+
+impl Planted {
+    /// Name of the check that planted an abort. `None`: the application wrote it.
+    pub(crate) fn check_of(&self, abort: &Inst<'_>) -> Option<&'static str> {
+        self.checks.get(&abort.message()).copied()
+    }
+}

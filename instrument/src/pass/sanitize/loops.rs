@@ -1,0 +1,111 @@
+//! Loops that do not end: the header of each loop counts a private variable down and aborts when it is 0.
+//!
+//! ```text
+//! %vkabort_loop_budget = Variable Private %budget
+//!
+//! %n = Load %vkabort_loop_budget
+//! %left = ISub %n 1, Store %vkabort_loop_budget %left
+//! %failed = IEqual %n 0
+//! ```
+//!
+//! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon are left alone
+//! (`analysis::trip_count`).
+
+use super::message::Message;
+use super::planter::{Place, Planter};
+use crate::analysis::index::debug::Position;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::loop_nest::Loop;
+use crate::analysis::trip_count::TripCounts;
+use crate::edit::loop_header::after_phis;
+use crate::sanitize::Check;
+use crate::spv::{Inst, op};
+
+/// Most loops around a loop that its message names.
+const MAX_AROUND: usize = 4;
+
+/// Plants the check into the loops of a function.
+pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
+    let nest = planter.nest.clone();
+    if nest.loops().is_empty() {
+        return;
+    }
+    let mut trip_counts = TripCounts::new(planter.index, planter.function, &nest);
+    let endless: Vec<&Loop> = nest.loops().iter().filter(|l| !trip_counts.is_short(l)).collect();
+    for l in endless {
+        let Some(header) = planter.index.blocks.get(l.header) else {
+            continue;
+        };
+        let Some(guarded) = planter.index.merge(header) else {
+            continue;
+        };
+        let position = position_of(planter, l);
+        if !planter.selects(&position) {
+            continue;
+        }
+        let budget = planter.options().sanitize.loop_budget;
+        let mut message = Message::new("loop does not end: %u iterations");
+        let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
+        message.push_literal(&describe_around(planter, &guarded, &position, &around));
+        let out = planter.out();
+        let message = message.with_constant(out.uint(), out.constant(budget));
+        let counter = planter.counter();
+        let place = Place {
+            block: l.header,
+            offset: after_phis(planter.index, header),
+            guarded,
+            position,
+        };
+        planter.plant(Check::Loops, &place, message, |out| {
+            let (uint, bool) = (out.uint(), out.bool());
+            let (one, zero) = (out.constant(1), out.constant(0));
+            let left = out.emit(op::Load, uint, counter);
+            let less = out.emit(op::ISub, uint, (left, one));
+            out.op(op::Store, (counter, less));
+            out.emit(op::IEqual, bool, (left, zero))
+        });
+    }
+}
+
+/// The loops around a loop, and the loop itself if it has no position in the source.
+fn describe_around(
+    planter: &mut Planter<'_, '_, '_>,
+    guarded: &Inst<'_>,
+    position: &Position<'_>,
+    around: &[&Loop],
+) -> String {
+    let mut text = String::new();
+    let own = planter.location(position);
+    if own.is_none() {
+        text = format!(" (OpLoopMerge {} {})", guarded.merge_block(), guarded.continue_target());
+    }
+    let names: Vec<String> = around.iter().map(|l| name(planter, l)).collect();
+    if !names.is_empty() {
+        text += &format!(", inside {}", names.join(" inside "));
+    }
+    text
+}
+
+fn name(planter: &mut Planter<'_, '_, '_>, l: &Loop) -> String {
+    let position = position_of(planter, l);
+    match planter.location(&position) {
+        Some(at) => format!("the loop at {}:{}", at.file, at.line),
+        None => format!("the loop {}", planter.label(l.header)),
+    }
+}
+
+/// The position in the source of a loop.
+fn position_of<'w>(planter: &Planter<'_, '_, 'w>, l: &Loop) -> Position<'w> {
+    let index = planter.index;
+    let of_block = |number: BlockIndex| {
+        let block = index.blocks.get(number)?;
+        let end = if block.merge != 0 {
+            block.merge
+        } else {
+            block.terminator
+        };
+        let position = index.position(block, end);
+        position.has_line().then_some(position)
+    };
+    l.blocks.iter().find_map(|number| of_block(*number)).unwrap_or_default()
+}

@@ -1,0 +1,322 @@
+//! Plants aborts into the functions of a module.
+
+use super::filter::Places;
+use super::guard::write_guard;
+use super::message::{Message, MessageWriter};
+use crate::analysis::callgraph::{CallGraph, Reach};
+use crate::analysis::index::debug::Position;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::index::{Function, Index};
+use crate::analysis::loop_nest::LoopNest;
+use crate::edit::Edits;
+use crate::edit::emitter::Emitter;
+use crate::edit::loop_header::{redirect_back_edges, split_header};
+use crate::edit::phi::PhiRenames;
+use crate::edit::planted::Planted;
+use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
+use crate::sanitize::Check;
+use crate::spv::op::capability;
+use crate::spv::words::{MAX_INST_WORDS, version};
+use crate::spv::{Code, Id, Inst, Words, op};
+use std::collections::{BTreeMap, BTreeSet};
+use vkabort_record::site::{Location, ModuleHash};
+
+const EXTENSION: &str = "SPV_KHR_abort";
+
+/// A module that checks are planted into.
+pub(super) struct ModulePlanter<'a, 'w> {
+    index: &'a Index<'w>,
+    options: &'a Options,
+    graph: CallGraph,
+    places: Places<'a, 'w>,
+    out: Emitter,
+    edits: Edits,
+    messages: MessageWriter,
+    planted: Planted,
+    /// Functions that abort for continue constructs.
+    guards: Code,
+    /// The private variable that counts loop iterations, and the entry points that reach a use of it.
+    counter: Option<Id>,
+    counting: BTreeSet<u32>,
+}
+
+impl<'a, 'w> ModulePlanter<'a, 'w> {
+    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, hash: ModuleHash, graph: CallGraph) -> Self {
+        Self {
+            index,
+            options,
+            graph,
+            places: Places::new(index, options, hash),
+            out: Emitter::new(index),
+            edits: Edits::default(),
+            messages: MessageWriter::default(),
+            planted: Planted::default(),
+            guards: Code::default(),
+            counter: None,
+            counting: BTreeSet::new(),
+        }
+    }
+
+    /// The edits of the module; none if nothing was planted.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Limit`] if an interface has no room for another variable.
+    pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
+        if self.planted.checks.is_empty() {
+            return Ok((self.edits, self.planted));
+        }
+        if !self.index.has_capability(capability::AbortKHR) {
+            self.out.capability(capability::AbortKHR);
+        }
+        if !self.index.has_extension(EXTENSION) {
+            self.out.extension(EXTENSION);
+        }
+        self.write_interfaces()?;
+        self.edits.insert(self.index.words.len(), &self.guards);
+        self.out.finish(self.index, &mut self.edits);
+        Ok((self.edits, self.planted))
+    }
+
+    /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint).
+    fn write_interfaces(&mut self) -> Result<()> {
+        let Some(counter) = self.counter.filter(|_| self.index.version >= version(1, 4)) else {
+            return Ok(());
+        };
+        for number in &self.counting {
+            let Some(entry) = self.index.entry_points.get(*number as usize) else {
+                continue;
+            };
+            if entry.inst.words.len() >= MAX_INST_WORDS {
+                let message = format!("the interface of entry point {} is full", entry.function);
+                return Err(Error::new(ErrorKind::Limit, "sanitize", None, message));
+            }
+            let operands = (Words(entry.inst.from(1)), counter);
+            self.edits.replace_by(&entry.inst, op::EntryPoint, operands);
+        }
+        Ok(())
+    }
+}
+
+/// A function that checks are planted into.
+pub(super) struct Planter<'p, 'a, 'w> {
+    module: &'p mut ModulePlanter<'a, 'w>,
+    pub(super) index: &'a Index<'w>,
+    pub(super) function: &'p Function,
+    pub(super) nest: LoopNest,
+    reach: Reach,
+    /// Blocks in which no invocation can leave the function.
+    closed: BTreeSet<BlockIndex>,
+    /// New pieces of blocks, and loops whose headers are split, by the block.
+    splits: BTreeMap<BlockIndex, Vec<Split>>,
+    split_headers: BTreeSet<BlockIndex>,
+    renames: PhiRenames,
+    /// Loops that were their own continue construct: header and the new continue target.
+    opened: Vec<(BlockIndex, Id)>,
+}
+
+/// A place for a check: before the instruction at a word offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'w> {
+    pub(super) block: BlockIndex,
+    pub(super) offset: usize,
+    /// The instruction whose position in the module the site has.
+    pub(super) guarded: Inst<'w>,
+    /// The position in the source that the site has.
+    pub(super) position: Position<'w>,
+}
+
+impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
+    /// `None` if no entry point reaches the function.
+    pub(super) fn new(
+        module: &'p mut ModulePlanter<'a, 'w>,
+        number: FunctionIndex,
+        function: &'p Function,
+    ) -> Option<Self> {
+        let reach = module
+            .graph
+            .reach
+            .get(number)
+            .filter(|reach| !reach.entry_points.is_empty())?;
+        let nest = LoopNest::new(module.index, function);
+        Some(Self {
+            index: module.index,
+            function,
+            closed: nest.closed_blocks(module.index),
+            nest,
+            reach: reach.clone(),
+            module,
+            splits: BTreeMap::new(),
+            split_headers: BTreeSet::new(),
+            renames: PhiRenames::default(),
+            opened: Vec::new(),
+        })
+    }
+
+    pub(super) fn options(&self) -> &'a Options {
+        self.module.options
+    }
+
+    pub(super) fn out(&mut self) -> &mut Emitter {
+        &mut self.module.out
+    }
+
+    /// Whether the options select a position.
+    pub(super) fn selects(&mut self, position: &Position<'_>) -> bool {
+        self.module.places.selects(self.function, &self.reach, position)
+    }
+
+    /// The source location of a position.
+    pub(super) fn location(&mut self, position: &Position<'_>) -> Option<Location> {
+        self.module.places.location(self.function, position)
+    }
+
+    /// The private variable that counts loop iterations down from the budget.
+    pub(super) fn counter(&mut self) -> Id {
+        self.module.counting.extend(&self.reach.entry_points);
+        if let Some(counter) = self.module.counter {
+            return counter;
+        }
+        let budget = self.options().sanitize.loop_budget;
+        let out = &mut self.module.out;
+        let (uint, budget) = (out.uint(), out.constant(budget));
+        let counter = out.private(uint, budget);
+        out.name(counter, "vkabort_loop_budget");
+        *self.module.counter.insert(counter)
+    }
+
+    /// Plants an abort that is taken if the condition that `write_condition` computes is true.
+    pub(super) fn plant(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        message: Message,
+        write_condition: impl FnOnce(&mut Emitter) -> Id,
+    ) {
+        if self.closed.contains(&place.block) {
+            return self.plant_call(check, place, message, write_condition);
+        }
+        let Some(block) = self.index.blocks.get(place.block) else {
+            return;
+        };
+        self.open_loops(place.block);
+        let out = &mut self.module.out;
+        let failed = write_condition(out);
+        let [fail, go] = [(); 2].map(|()| out.fresh());
+        out.branch_if(failed, fail, go, go);
+        out.label(fail);
+        out.write_position(&place.position);
+        let (ty, id) = self.module.messages.write(self.index, out, &message);
+        out.code.mark_origin(&place.guarded);
+        out.op(op::AbortKHR, (ty, id));
+        out.label(go);
+        out.write_position(&self.index.position(block, place.offset));
+        let split = Split {
+            offset: place.offset,
+            code: out.take_code(),
+        };
+        self.splits.entry(place.block).or_default().push(split);
+        self.module.planted.checks.insert(id, check.name());
+    }
+
+    /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
+    fn plant_call(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        message: Message,
+        write_condition: impl FnOnce(&mut Emitter) -> Id,
+    ) {
+        let Some(block) = self.index.blocks.get(place.block) else {
+            return;
+        };
+        let ModulePlanter {
+            out,
+            messages,
+            guards,
+            planted,
+            edits,
+            ..
+        } = &mut *self.module;
+        let failed = write_condition(out);
+        let guard = out.continue_code(guards, |out| {
+            write_guard(self.index, out, messages, failed, message, place)
+        });
+        out.name(guard.function, &format!("vkabort_{}", check.name()));
+        // The call has the position that the site takes from it.
+        out.write_position(&place.position);
+        let void = out.void();
+        let result = out.fresh();
+        out.op(
+            op::FunctionCall,
+            (void, result, guard.function, guard.arguments.as_slice()),
+        );
+        out.write_position(&self.index.position(block, place.offset));
+        out.place(|code| edits.insert(place.offset, code));
+        planted.checks.insert(guard.message, check.name());
+        planted.guards.insert(guard.function);
+    }
+
+    /// Prepares the loops around a block, so that it can be split and left.
+    fn open_loops(&mut self, block: BlockIndex) {
+        let inner = self
+            .nest
+            .innermost(block)
+            .and_then(|inner| self.nest.loops().get(inner));
+        let mut targets = Vec::new();
+        for l in inner
+            .into_iter()
+            .flat_map(|inner| std::iter::once(inner).chain(self.nest.around(inner)))
+        {
+            let is_own = self.label(l.header) == l.continue_target;
+            if (is_own || l.header == block) && self.split_headers.insert(l.header) {
+                targets.push((l.header, (!is_own).then_some(l.continue_target)));
+            }
+        }
+        for (header, target) in targets {
+            let Some(block) = self.index.blocks.get(header) else {
+                continue;
+            };
+            let target = target.unwrap_or_else(|| {
+                let next = self.module.out.fresh();
+                self.opened.push((header, next));
+                next
+            });
+            let ModulePlanter { out, edits, .. } = &mut *self.module;
+            let split = split_header(self.index, block, target, edits, &mut || out.fresh());
+            let pieces = self.splits.entry(header).or_default();
+            // Before the pieces of checks at the same place.
+            pieces.insert(0, split);
+        }
+    }
+
+    pub(super) fn label(&self, block: BlockIndex) -> Id {
+        self.index.blocks.get(block).map_or(Id::NONE, |block| block.label)
+    }
+
+    /// Inserts the pieces of blocks, and leads phis to the new predecessors.
+    pub(super) fn finish(mut self) {
+        let ModulePlanter { out, edits, .. } = &mut *self.module;
+        for (number, mut splits) in self.splits {
+            let Some(block) = self.index.blocks.get(number) else {
+                continue;
+            };
+            splits.sort_by_key(|split| split.offset);
+            rematerialize_handles(self.index, out, edits, block, &mut splits);
+            let last = splits.iter().rev().find_map(|split| split.code.last_label());
+            for split in splits {
+                edits.insert(split.offset, &split.code);
+            }
+            self.renames
+                .moved(&self.index.successors(block), block.label, last.unwrap_or(block.label));
+        }
+        for (header, next) in self.opened {
+            if let Some(header) = self.index.blocks.get(header) {
+                redirect_back_edges(self.index, self.function, header, next, edits, &mut self.renames);
+            }
+        }
+        self.renames.apply(self.index, self.function, edits);
+    }
+}
