@@ -144,16 +144,7 @@ impl Device {
                 }
                 Ok(self.changed(words, &options, new, placed))
             }
-            Err(error) => {
-                let hash = module_hash(words, &Options::default());
-                // The reason may be a check.
-                let is_deferred = error.is_specializable && source.specialization.is_empty();
-                let has_checks = !options.sanitize.checks.is_empty() && !is_deferred;
-                if has_checks && self.give_up_checks(hash, &error.to_string()) {
-                    return self.rewrite_words(state, source);
-                }
-                Err((module_hash(words, &options), error))
-            }
+            Err(error) => Err((module_hash(words, &options), error)),
         }
     }
 

@@ -17,7 +17,7 @@ const CHECKS: &[(&str, &str)] = &[("sanitize", "default"), ("log_level", "warnin
 const SHOWN: &[(&str, &str)] = &[("sanitize", "loops"), ("log_level", "info")];
 
 pub(super) const CASES: &[Case] = cases! {
-    "test_driver_sanitize::a_module_has_checks" => compute(gpu, true), on_driver(""), set(CHECKS), silent();
+    "test_driver_sanitize::a_module_has_checks" => compute(gpu, true), on_driver("replay"), set(CHECKS), silent();
     "test_driver_sanitize::a_refused_module_runs_without" => compute(gpu, false),
         on_driver("refuse=module:1"), set(CHECKS),
         logs(&["runs without checks: with them the driver's vkCreateShaderModule returned ERROR_UNKNOWN"]);
@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_sanitize::a_refused_shader_object_runs_without" => object(gpu, false),
         on_driver("refuse=shader:1"), set(CHECKS),
         logs(&["runs without checks: with them the driver's vkCreateShadersEXT returned ERROR_UNKNOWN"]);
-    "test_driver_sanitize::a_shader_object_has_checks" => object(gpu, true), on_driver(""), set(CHECKS), silent();
+    "test_driver_sanitize::a_shader_object_has_checks" => object(gpu, true), on_driver("replay"), set(CHECKS), silent();
     "test_driver_sanitize::an_unknown_identifier_is_logged_once" => unknown_identifier(gpu),
         on_driver(""), set(CHECKS), logs(&["sanitize: a pipeline is created from the identifier of a module, without SPIR-V"]);
     "test_driver_sanitize::a_native_driver_gets_the_aborts" => native(gpu),
