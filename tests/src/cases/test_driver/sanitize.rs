@@ -1,5 +1,6 @@
 //! Checks never make a program fail: what the driver refuses with them is created without, and the log says why.
 
+use super::deferred::create as create_deferred;
 use super::identifiers::{create as create_identified, device as identifier_device};
 use super::support::not_advertised;
 use crate::case::{Case, cases};
@@ -32,6 +33,11 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_sanitize::a_refused_shader_object_runs_without" => object(gpu, false),
         on_driver("refuse=shader:1"), set(CHECKS),
         logs(&["runs without checks: with them the driver's vkCreateShadersEXT returned ERROR_UNKNOWN"]);
+    "test_driver_sanitize::a_refused_pipeline_of_a_deferred_operation_runs_without" => deferred(gpu, false),
+        on_driver("deferred,refuse=pipeline:1"), set(CHECKS),
+        logs(&["runs without checks: with them the driver's vkCreateRayTracingPipelinesKHR returned ERROR_UNKNOWN"]);
+    "test_driver_sanitize::a_pipeline_of_a_deferred_operation_has_checks" => deferred(gpu, true),
+        on_driver("deferred,replay"), set(CHECKS), silent();
     "test_driver_sanitize::a_shader_object_has_checks" => object(gpu, true), on_driver("replay"), set(CHECKS), silent();
     "test_driver_sanitize::an_unknown_identifier_is_logged_once" => unknown_identifier(gpu),
         on_driver(""), set(CHECKS), logs(&["sanitize: a pipeline is created from the identifier of a module, without SPIR-V"]);
@@ -136,6 +142,19 @@ fn object(gpu: &Gpu, checks: bool) -> Result<()> {
         (data? != bytes(&spirv)) == checks,
         "the driver has other words than expected"
     );
+    Ok(())
+}
+
+/// The result of a creation with checks has to be known at once; one without is deferred.
+fn deferred(gpu: &Gpu, checks: bool) -> Result<()> {
+    let spirv = form("WHILE")?;
+    let (result, words) = create_deferred(gpu, &spirv)?;
+    let expected = match checks {
+        true => vk::Result::OPERATION_NOT_DEFERRED_KHR,
+        false => vk::Result::OPERATION_DEFERRED_KHR,
+    };
+    ensure!(result == expected, "{result:?}");
+    ensure!((words != spirv) == checks, "the driver has {} words", words.len());
     Ok(())
 }
 
