@@ -51,6 +51,7 @@ pub unsafe fn activate(
             sanitize: sanitizer(settings, edited.enabled, edited.emulated, physical.stores),
             ..options(instance, settings, physical)
         },
+        drops_debug_info: physical.cpu && physical.vendor == GOOGLE,
         families: families(instance, physical.handle),
         requested: edited.requested,
         enabled: edited.enabled,
@@ -231,7 +232,9 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
     list.iter().map(|family| family.queue_flags).collect()
 }
 
-/// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
+/// `VkPhysicalDeviceProperties::vendorID` of Google (SwiftShader).
+const GOOGLE: u32 = 0x1AE0;
+/// The same of Qualcomm (Adreno).
 const QUALCOMM: u32 = 0x5143;
 
 /// The options for rewriting modules.

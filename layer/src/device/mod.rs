@@ -2,6 +2,7 @@
 
 pub mod activate;
 pub mod create_info;
+mod debug_info;
 mod deferred_module;
 mod identity;
 pub mod module_files;

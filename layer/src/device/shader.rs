@@ -1,5 +1,6 @@
 //! Rewrites the SPIR-V of modules.
 
+use super::debug_info::without_debug_info;
 use crate::arena::{ConstantMemory, PlacedData};
 use crate::device::state::{AbortState, Device, Module};
 use crate::log::Level;
@@ -134,7 +135,10 @@ impl Device {
         }
         match outcome {
             Ok(Outcome::Unchanged) => Ok(self.unchanged(state, words, features)),
-            Ok(Outcome::Instrumented(new)) => {
+            Ok(Outcome::Instrumented(mut new)) => {
+                if state.drops_debug_info {
+                    new.words = without_debug_info(&new.words);
+                }
                 if is_full {
                     let text = format!(
                         "module {}: no memory is left for its constant data: the driver may take minutes to compile it",

@@ -52,6 +52,8 @@ pub struct AbortState {
     pub constants_only: Option<Arena>,
     /// Options for rewriting modules.
     pub options: Options,
+    /// The driver crashes on debug information.
+    pub drops_debug_info: bool,
     /// Stages in which the driver lacks stores, so that the layer refuses their aborts (`emulation = partial`).
     pub refused_stages: vk::ShaderStageFlags,
     /// Progress of a device loss.
