@@ -12,8 +12,8 @@ use crate::lowered::{Feature, scan};
 use crate::options::Options;
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
+use crate::pass::sanitize::Planting;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip};
-use crate::sanitize::Sanitize;
 use crate::spv::words::header;
 use state::{Module, Needs, Pass, State};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 const PASSES: [Pass; 11] = [
-    Pass::new("sanitize", |n| n.plants, plant_checks),
+    Pass::new("sanitize", |n| n.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
     Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
@@ -39,27 +39,37 @@ const PASSES: [Pass; 11] = [
 
 /// Runs the passes on one module. One that cannot be sanitized is rewritten as if no check were selected.
 pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
-    let plants = !options.sanitize.checks.is_empty();
-    let outcome = rewrite_with(&PASSES, original, options, &mut hooks);
-    match outcome {
-        Err(error) if plants => {
-            let options = Options {
-                sanitize: Sanitize::default(),
-                ..options.clone()
-            };
-            let outcome = rewrite_with(&PASSES, original, &options, &mut hooks)?;
-            if let Some(not_sanitized) = &mut hooks.not_sanitized {
-                not_sanitized(&error.to_string());
-            }
-            Ok(outcome)
-        }
-        outcome => outcome,
+    if options.sanitize.checks.is_empty() {
+        return rewrite_with(&PASSES, original, options, Planting::Nothing, &mut hooks);
     }
+    let error = match rewrite_with(&PASSES, original, options, Planting::Everywhere, &mut hooks) {
+        Err(error) => error,
+        outcome => return outcome,
+    };
+    // Only continue constructs need functions, which some modules cannot have there.
+    if let Ok(mut outcome) = rewrite_with(&PASSES, original, options, Planting::OutsideContinues, &mut hooks) {
+        if let Outcome::Instrumented(new) = &mut outcome {
+            let warning = format!("continue constructs are not sanitized: {error}");
+            new.sites.warnings.push(warning);
+        }
+        return Ok(outcome);
+    }
+    let outcome = rewrite_with(&PASSES, original, options, Planting::Nothing, &mut hooks)?;
+    if let Some(not_sanitized) = &mut hooks.not_sanitized {
+        not_sanitized(&error.to_string());
+    }
+    Ok(outcome)
 }
 
-fn rewrite_with(passes: &[Pass], original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
+fn rewrite_with(
+    passes: &[Pass],
+    original: &[u32],
+    options: &Options,
+    planting: Planting,
+    hooks: &mut Hooks<'_>,
+) -> Result<Outcome> {
     header(original)?;
-    let needs = Needs::new(original, options);
+    let needs = Needs::new(original, options, planting);
     if !passes.iter().any(|pass| (pass.applies)(&needs)) {
         return Ok(Outcome::Unchanged);
     }
@@ -96,7 +106,12 @@ fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_
 }
 
 fn plant_checks(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let (edits, planted) = sanitize::plant(&module.index, state.options, state.sites.table.module_hash)?;
+    let (edits, planted) = sanitize::plant(
+        &module.index,
+        state.options,
+        state.needs.planting,
+        state.sites.table.module_hash,
+    )?;
     if !edits.is_empty() {
         state.needs.add_aborts();
     }

@@ -140,7 +140,8 @@ pub struct Sanitize {
     pub loop_budget: u32,
     /// Where to plant.
     pub filter: SanitizeFilter,
-    /// SPIR-V execution models that cannot report: no check is planted into a function that an entry point of one can reach.
+    /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
+    /// cannot write a record in such a stage.
     pub skipped_models: Vec<u32>,
 }
 

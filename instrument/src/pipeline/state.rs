@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::outcome::Hooks;
 use crate::pass::constant_data::SpecIds;
 use crate::pass::reconverge::EarlyExits;
+use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::{self, Sites};
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
@@ -99,8 +100,7 @@ pub(super) struct Needs {
     /// Those of them that the module declares.
     lowered: LoweredFeatures,
     declares_aborts: bool,
-    /// Whether the options select checks to plant.
-    pub(super) plants: bool,
+    pub(super) planting: Planting,
     /// Set by "sanitize" if it has planted aborts.
     planted: bool,
     /// Set by "abort" if any loop polls.
@@ -110,7 +110,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    pub(super) fn new(original: &[u32], options: &Options) -> Self {
+    pub(super) fn new(original: &[u32], options: &Options, planting: Planting) -> Self {
         let mut selected = options.lowers;
         if selected.contains(Feature::Abort) {
             selected = selected.with(Feature::ConstantData);
@@ -120,7 +120,7 @@ impl Needs {
             selected,
             lowered: declared.and(selected),
             declares_aborts: declared.contains(Feature::Abort),
-            plants: !options.sanitize.checks.is_empty(),
+            planting,
             planted: false,
             reconvergence: false,
             constant_data: false,

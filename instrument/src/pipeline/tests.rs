@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::lowered::{Feature, scan};
 use crate::options::Options;
 use crate::outcome::{Hooks, Outcome};
+use crate::pass::sanitize::Planting;
 use crate::spv::op::{capability, execution_mode, execution_model, storage_class};
 use crate::spv::words::{HEADER_WORDS, Insts};
 use crate::spv::{Code, Id, Inst, Literal, Words, op};
@@ -127,7 +128,8 @@ fn a_planting_pass_is_one_row_and_its_sites_name_what_it_guards() {
         ..Hooks::default()
     };
     let passes = [&[PLANT][..], &PASSES].concat();
-    let outcome = rewrite_with(&passes, &words, &Options::default(), &mut hooks).expect("a valid module");
+    let outcome =
+        rewrite_with(&passes, &words, &Options::default(), Planting::Nothing, &mut hooks).expect("a valid module");
     let Outcome::Instrumented(new) = outcome else {
         panic!("the module declares AbortKHR");
     };

@@ -31,6 +31,7 @@ from_spirv! { u16; Op:
     ControlBarrier MemoryBarrier ImageRead ImageSparseRead
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
+    AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
 }

@@ -227,7 +227,7 @@ impl<'a> Index<'a> {
     }
 
     /// Text of an `OpString`.
-    fn string(&self, id: Id) -> Option<String> {
+    pub(crate) fn string(&self, id: Id) -> Option<String> {
         let inst = self.def(id).filter(|i| i.opcode() == op::String)?;
         Some(literal::string(inst.from(2)))
     }

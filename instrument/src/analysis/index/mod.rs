@@ -16,7 +16,7 @@ mod types;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::DebugSet;
 use crate::spv::words::{HEADER_WORDS, Insts, header, inst_at};
-use crate::spv::{Id, Inst, literal};
+use crate::spv::{Id, Inst, literal, op};
 pub(crate) use items::{Block, Call, Decoration, EntryPoint, Function, Sections};
 use typed::{BlockIndex, CallIndex, FunctionIndex, Table};
 
@@ -133,6 +133,13 @@ impl<'a> Index<'a> {
 
     pub(crate) fn has_capability(&self, capability: u32) -> bool {
         self.capabilities.iter().any(|i| i.capability() == capability)
+    }
+
+    /// The imported instruction sets with a name.
+    pub(crate) fn sets(&self, name: &str) -> Vec<Id> {
+        let declarations = self.insts(HEADER_WORDS, self.sections.memory_model);
+        let imports = declarations.filter(|inst| inst.opcode() == op::ExtInstImport && literal::is(inst.from(2), name));
+        imports.map(|inst| inst.result()).collect()
     }
 
     pub(crate) fn has_extension(&self, name: &str) -> bool {

@@ -46,16 +46,6 @@ impl<'a, 'w> Places<'a, 'w> {
 
     /// Whether the options select a position.
     pub(super) fn selects(&mut self, function: &Function, reach: &Reach, position: &Position<'_>) -> bool {
-        let skipped = &self.options.sanitize.skipped_models;
-        let model = |number: &u32| self.index.entry_points.get(*number as usize).map(|entry| entry.model);
-        if reach
-            .entry_points
-            .iter()
-            .filter_map(model)
-            .any(|model| skipped.contains(&model))
-        {
-            return false;
-        }
         let Some(frame) = self.frame(function, position) else {
             return false;
         };

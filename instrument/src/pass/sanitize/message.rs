@@ -44,6 +44,13 @@ impl Message {
         self.text.push_str(&text.replace('%', "%%"));
     }
 
+    /// Adds the value of the next conversion, of a scalar or vector type.
+    pub(super) fn with(mut self, ty: Id, id: Id) -> Self {
+        let is_constant = false;
+        self.values.push(Value { ty, id, is_constant });
+        self
+    }
+
     /// Adds a constant as the value of the next conversion.
     pub(super) fn with_constant(mut self, ty: Id, id: Id) -> Self {
         let is_constant = true;

@@ -14,13 +14,13 @@
 //! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
+mod breaks;
 mod filter;
 mod guard;
 mod loops;
 mod message;
 mod planter;
 
-use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
@@ -30,13 +30,27 @@ use crate::sanitize::{CHECKS, Check};
 use planter::{ModulePlanter, Planter};
 use vkabort_record::site::ModuleHash;
 
+/// Where checks are planted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planting {
+    Nothing,
+    /// Not in continue constructs nor in functions that they call: an invocation that leaves there takes a function more.
+    OutsideContinues,
+    Everywhere,
+}
+
 /// Plants the selected checks. Edits nothing if there is no place for any.
 ///
 /// # Errors
 ///
 /// [`crate::ErrorKind::Limit`] if an interface has no room for another variable.
-pub(crate) fn plant(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Result<(Edits, Planted)> {
-    let mut module = ModulePlanter::new(index, options, hash, CallGraph::new(index));
+pub(crate) fn plant(
+    index: &Index<'_>,
+    options: &Options,
+    planting: Planting,
+    hash: ModuleHash,
+) -> Result<(Edits, Planted)> {
+    let mut module = ModulePlanter::new(index, options, planting, hash);
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
@@ -44,7 +58,7 @@ pub(crate) fn plant(index: &Index<'_>, options: &Options, hash: ModuleHash) -> R
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match row.check {
                 Check::Loops => loops::plant(&mut planter),
-                Check::Breaks => {}
+                Check::Breaks => breaks::plant(&mut planter),
             }
         }
         planter.finish();

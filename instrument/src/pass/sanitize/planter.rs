@@ -1,11 +1,12 @@
 //! Plants aborts into the functions of a module.
 
+use super::Planting;
 use super::filter::Places;
 use super::guard::write_guard;
 use super::message::{Message, MessageWriter};
 use crate::analysis::callgraph::{CallGraph, Reach};
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
 use crate::edit::Edits;
@@ -29,7 +30,10 @@ const EXTENSION: &str = "SPV_KHR_abort";
 pub(super) struct ModulePlanter<'a, 'w> {
     index: &'a Index<'w>,
     options: &'a Options,
+    planting: Planting,
     graph: CallGraph,
+    /// Functions that continue constructs call, and what these call.
+    called_in_continues: Table<FunctionIndex, bool>,
     places: Places<'a, 'w>,
     out: Emitter,
     edits: Edits,
@@ -43,10 +47,16 @@ pub(super) struct ModulePlanter<'a, 'w> {
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, hash: ModuleHash, graph: CallGraph) -> Self {
+    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hash: ModuleHash) -> Self {
+        let graph = CallGraph::new(index);
         Self {
             index,
             options,
+            planting,
+            called_in_continues: match planting {
+                Planting::OutsideContinues => called_in_continues(index, &graph),
+                _ => Table::default(),
+            },
             graph,
             places: Places::new(index, options, hash),
             out: Emitter::new(index),
@@ -129,17 +139,19 @@ pub(super) struct Place<'w> {
 }
 
 impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
-    /// `None` if no entry point reaches the function.
+    /// `None` if no entry point reaches the function, or one of a model that the options leave out, or if a continue construct
+    /// that is left out reaches it.
     pub(super) fn new(
         module: &'p mut ModulePlanter<'a, 'w>,
         number: FunctionIndex,
         function: &'p Function,
     ) -> Option<Self> {
-        let reach = module
-            .graph
-            .reach
-            .get(number)
-            .filter(|reach| !reach.entry_points.is_empty())?;
+        let reach = module.graph.reach.get(number)?;
+        let is_skipped = |model: &u32| module.options.sanitize.skipped_models.contains(model);
+        let is_called_in_continue = module.called_in_continues.is_set(number);
+        if reach.entry_points.is_empty() || reach.models.iter().any(is_skipped) || is_called_in_continue {
+            return None;
+        }
         let nest = LoopNest::new(module.index, function);
         Some(Self {
             index: module.index,
@@ -196,7 +208,10 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         write_condition: impl FnOnce(&mut Emitter) -> Id,
     ) {
         if self.closed.contains(&place.block) {
-            return self.plant_call(check, place, message, write_condition);
+            if self.module.planting == Planting::Everywhere {
+                self.plant_call(check, place, message, write_condition);
+            }
+            return;
         }
         let Some(block) = self.index.blocks.get(place.block) else {
             return;
@@ -259,6 +274,11 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         planted.guards.insert(guard.function);
     }
 
+    /// Removes an instruction that a check replaces.
+    pub(super) fn remove(&mut self, inst: &Inst<'_>) {
+        self.module.edits.remove_inst(inst);
+    }
+
     /// Prepares the loops around a block, so that it can be split and left.
     fn open_loops(&mut self, block: BlockIndex) {
         let inner = self
@@ -319,4 +339,21 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
+}
+
+fn called_in_continues(index: &Index<'_>, graph: &CallGraph) -> Table<FunctionIndex, bool> {
+    let mut called = index.functions.map(|_| false);
+    let mut worklist = Vec::new();
+    for (number, function) in index.functions.iter() {
+        let closed = LoopNest::new(index, function).closed_blocks(index);
+        let calls = graph.calls_in(number).iter();
+        let calls = calls.filter(|call| index.calls.get(*call).is_some_and(|call| closed.contains(&call.block)));
+        worklist.extend(calls.filter_map(|call| graph.callee(call)));
+    }
+    while let Some(function) = worklist.pop() {
+        if called.set(function) {
+            worklist.extend(graph.callees_in(function));
+        }
+    }
+    called
 }
