@@ -3,10 +3,12 @@
 //! A program must not fail because of checks that it has not asked for. So a module runs without them if they cannot be planted,
 //! if the rewriter or the driver refuses the result, or if the layer does not see its SPIR-V; the log says so once.
 
+use super::shader::Source;
 use crate::device::state::{AbortState, Device, Module, Opaque, STAGES};
 use crate::locks::lock;
 use crate::log::Level;
 use ash::vk;
+use std::borrow::Cow;
 use std::sync::Arc;
 use vkabort_instrument::{Options, Sanitize, module_hash};
 use vkabort_record::site::ModuleHash;
@@ -20,14 +22,21 @@ impl AbortState {
 }
 
 impl Device {
-    /// The options of a rewrite without checks, if the module is known to run without them.
-    pub(super) fn without_checks(&self, state: &AbortState, words: &[u32]) -> Option<Options> {
-        let options = &state.options;
-        let is_unchecked = state.sanitizes() && self.runs_without_checks(module_hash(words, &Options::default()));
-        is_unchecked.then(|| Options {
-            sanitize: Sanitize::default(),
-            ..options.clone()
-        })
+    /// The options of a rewrite. It has no checks if the module is known to run without them.
+    pub(super) fn rewrite_options<'a>(&self, state: &'a AbortState, source: &Source<'_>) -> Cow<'a, Options> {
+        let mut options = Cow::Borrowed(&state.options);
+        if !source.specialization.is_empty() {
+            options.to_mut().specialization.clone_from(&source.specialization);
+        }
+        // The hash of a specialised module is another one.
+        if state.sanitizes()
+            && [&Options::default(), &*options]
+                .iter()
+                .any(|options| self.runs_without_checks(module_hash(source.words, options)))
+        {
+            options.to_mut().sanitize = Sanitize::default();
+        }
+        options
     }
 
     /// Whether a module is known to run without checks.

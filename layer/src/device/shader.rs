@@ -106,13 +106,9 @@ impl Device {
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
         }
-        let unchecked = self.without_checks(state, words);
-        let mut options = unchecked.map_or(Cow::Borrowed(&state.options), Cow::Owned);
+        let options = self.rewrite_options(state, source);
         if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() {
             return Ok(self.unchanged(state, words, features));
-        }
-        if !source.specialization.is_empty() {
-            options.to_mut().specialization.clone_from(&source.specialization);
         }
         let (mut placed, mut is_full, mut not_sanitized) = (Vec::new(), false, None);
         let mut place = |words: &[u32]| {
