@@ -61,7 +61,7 @@ pub unsafe fn activate(
         },
         ..AbortState::default()
     };
-    describe_checks(instance, &physical.name, &state);
+    describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
     let setup = ArenaSetup {
@@ -147,17 +147,20 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, sto
     }
 }
 
-/// Logs what is planted, and where nothing is.
-fn describe_checks(instance: &Instance, name: &str, state: &AbortState) {
+/// Logs what is planted, and what can find nothing.
+fn describe_checks(instance: &Instance, physical: &PhysicalDevice, state: &AbortState) {
+    let log = |level, text: &str| {
+        let line = format!("device `{}`: sanitizer: {text}", physical.name);
+        instance.log.line(level, &line);
+    };
     if let Some(text) = sanitize::description(state) {
-        instance
-            .log
-            .line(Level::Info, &format!("device `{name}`: sanitizer: {text}"));
+        log(Level::Info, &text);
     }
-    if let Some(stages) = sanitize::left_out(state) {
-        instance
-            .log
-            .line(Level::Warning, &format!("device `{name}`: sanitizer: {stages}"));
+    for text in sanitize::left_out(state)
+        .into_iter()
+        .chain(sanitize::in_vain(state, physical.loop_limit))
+    {
+        log(Level::Warning, &text);
     }
 }
 
@@ -180,7 +183,7 @@ pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled
         },
         ..AbortState::default()
     };
-    describe_checks(instance, &physical.name, &state);
+    describe_checks(instance, physical, &state);
     state
 }
 

@@ -5,6 +5,7 @@ pub mod create_info;
 mod debug_info;
 mod deferred_module;
 mod identity;
+mod loop_limit;
 pub mod module_files;
 mod native_module;
 pub mod probe;

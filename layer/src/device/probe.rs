@@ -2,6 +2,7 @@
 
 use crate::arena;
 use crate::device::identity::identity;
+use crate::device::loop_limit::loop_limit;
 use crate::device::refused_stage::restriction;
 use crate::device::state::{Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::InstanceTable;
@@ -120,6 +121,9 @@ impl Prober<'_> {
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
             found.native = self.native(found.listed);
+        }
+        if found.at_least(vk::API_VERSION_1_2) {
+            found.loop_limit = self.loop_limit();
         }
         let missing = self.requirements(&mut found);
         // The query is about a buffer with a device address, which only drivers without missing features support.
@@ -242,6 +246,16 @@ impl Prober<'_> {
             unsafe { get(self.handle, &mut all) };
         }
         features
+    }
+
+    /// Iterations after which the driver, of Vulkan 1.2, ends every loop.
+    fn loop_limit(&self) -> Option<u32> {
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        let get = self.instance.next.vkGetPhysicalDeviceProperties2?;
+        // SAFETY: a live physical device, and local structures.
+        unsafe { get(self.handle, &mut all) };
+        loop_limit(driver.driver_id, &driver.driver_info_as_c_str().ok()?.to_string_lossy())
     }
 
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {

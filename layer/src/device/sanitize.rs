@@ -10,7 +10,7 @@ use crate::log::Level;
 use ash::vk;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vkabort_instrument::{Options, Sanitize, module_hash};
+use vkabort_instrument::{Check, Options, Sanitize, module_hash};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::stage::stage_name;
 
@@ -119,4 +119,16 @@ pub fn left_out(state: &AbortState) -> Option<String> {
             stages.join(", ")
         )
     })
+}
+
+/// Why the check of loops cannot fail on a driver that ends every loop after `limit` iterations, for the log. None if it can.
+pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
+    let Sanitize {
+        checks, loop_budget, ..
+    } = &state.options.sanitize;
+    let limit = limit.filter(|limit| checks.contains(Check::Loops) && loop_budget > limit)?;
+    Some(format!(
+        "the driver ends every loop after {limit} iterations, so loop_budget = {loop_budget} finds none that does not end; set \
+         loop_budget = 50000"
+    ))
 }

@@ -68,7 +68,7 @@ fn specialised(gpu: &Gpu, step: u32) -> Result<()> {
     let device = without_abort(gpu)?;
     let before = marked(&[]);
     let after = run_specialised(&device, &glsl::compile_compute(text)?, &special, &before)?.succeeded()?;
-    let rounds = if step == 0 { 0 } else { 10 / step };
+    let rounds = 10u32.checked_div(step).unwrap_or(0);
     same_words(&after, &before.iter().map(|word| word + rounds).collect::<Vec<_>>())
 }
 

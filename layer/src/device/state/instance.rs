@@ -140,6 +140,8 @@ pub struct PhysicalDevice {
     pub reason: Option<String>,
     /// Stages with stores. The others are emulated under `emulation = partial`.
     pub stores: Stores,
+    /// Iterations after which the driver ends every loop.
+    pub loop_limit: Option<u32>,
     /// `bufferDeviceAddressCaptureReplay`.
     pub capture_replay: bool,
     /// `vulkanMemoryModelDeviceScope`.
