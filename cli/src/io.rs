@@ -14,6 +14,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use vkabort_record::escape::{Styled, json_text, printable};
 use vkabort_record::report::COLUMNS;
+use vkabort_record::site::SiteTable;
 
 /// Reads a whole file, or standard input.
 ///
@@ -49,6 +50,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// The file cannot be written.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write(path, printable(text).as_bytes())
+}
+
+/// Writes a table of abort sites as JSON.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_sites(path: &Path, sites: &SiteTable) -> Result<()> {
+    // Serialising plain structures with string keys does not fail.
+    write_json(path, &serde_json::to_string_pretty(sites).unwrap_or_default())
 }
 
 /// Writes text to standard output, its control characters escaped.

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     args.color.write_global();
     let result = match args.command {
         Command::Instrument(args) => commands::instrument::run(&args),
+        Command::Sanitize(args) => commands::sanitize::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Decode(args) => commands::decode::run(&args),

@@ -2,8 +2,14 @@
  * a new device and runs the shader again, with words that are all zero.
  *
  * Usage: sum SHADER.spv
- * The shader has one storage buffer of 64 words at binding 0, and 32 invocations in a workgroup. */
+ * The shader has one storage buffer of 64 words at binding 0, and 32 invocations in a workgroup.
+ *
+ * Compiled with -DPLAIN, the program knows nothing of aborts, and enables no extension. */
+#ifdef PLAIN
+#include <vulkan/vulkan.h>
+#else
 #include "shader_abort.h"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +40,12 @@ static VkResult check(VkResult result, const char *call) {
 #define CHECK(call) check(call, #call)
 
 static VkDevice create_device(VkPhysicalDevice physical) {
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1,
+                                     .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue};
+#ifndef PLAIN
     const char *extensions[] = {VK_KHR_SHADER_ABORT_EXTENSION_NAME, VK_KHR_DEVICE_FAULT_EXTENSION_NAME,
                                 VK_KHR_SHADER_CONSTANT_DATA_EXTENSION_NAME};
     VkPhysicalDeviceShaderAbortFeaturesKHR abort_features = {
@@ -43,12 +55,10 @@ static VkDevice create_device(VkPhysicalDevice physical) {
     VkPhysicalDeviceShaderConstantDataFeaturesKHR constant_data = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CONSTANT_DATA_FEATURES_KHR, .pNext = &fault,
         .shaderConstantData = VK_TRUE};
-    float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1,
-                                     .pQueuePriorities = &priority};
-    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &constant_data,
-                               .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
-                               .enabledExtensionCount = 3, .ppEnabledExtensionNames = extensions};
+    info.pNext = &constant_data;
+    info.enabledExtensionCount = 3;
+    info.ppEnabledExtensionNames = extensions;
+#endif
     VkDevice device;
     VkResult result = vkCreateDevice(physical, &info, NULL, &device);
     if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
@@ -61,13 +71,18 @@ static VkDevice create_device(VkPhysicalDevice physical) {
 
 /* Names an object: reports of aborts show the name. */
 static void name(VkDevice device, VkObjectType type, uint64_t object, const char *text) {
+#ifndef PLAIN
     PFN_vkSetDebugUtilsObjectNameEXT set_name =
         (PFN_vkSetDebugUtilsObjectNameEXT)vkGetDeviceProcAddr(device, "vkSetDebugUtilsObjectNameEXT");
     VkDebugUtilsObjectNameInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, .objectType = type,
                                           .objectHandle = object, .pObjectName = text};
     check(set_name(device, &info), "vkSetDebugUtilsObjectNameEXT");
+#else
+    (void)device, (void)type, (void)object, (void)text;
+#endif
 }
 
+#ifndef PLAIN
 /* Writes the messages of the lost device to a file, which `vkabort decode` shows. */
 static void save_messages(VkDevice device, const char *path) {
     PFN_vkGetDeviceFaultDebugInfoKHR get_debug_info =
@@ -86,6 +101,7 @@ static void save_messages(VkDevice device, const char *path) {
     printf("The device is lost: %u bytes of messages are in %s\n", (unsigned)messages.messageDataSize, path);
     free(messages.pMessageData);
 }
+#endif
 
 /* Runs the shader on the words. Returns VK_ERROR_DEVICE_LOST if it aborts. */
 static VkResult run(VkPhysicalDevice physical, VkDevice device, const uint32_t *code, size_t size, uint32_t *words) {
@@ -184,11 +200,14 @@ int main(int count, char **arguments) {
     }
 
     VkInstance instance;
-    CHECK(vkCreateInstance(&(VkInstanceCreateInfo){.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &(VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-            .apiVersion = VK_API_VERSION_1_2},
-        .enabledExtensionCount = 1, .ppEnabledExtensionNames = (const char *[]){VK_EXT_DEBUG_UTILS_EXTENSION_NAME}},
-        NULL, &instance));
+            .apiVersion = VK_API_VERSION_1_2}};
+#ifndef PLAIN
+    info.enabledExtensionCount = 1;
+    info.ppEnabledExtensionNames = (const char *[]){VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+#endif
+    CHECK(vkCreateInstance(&info, NULL, &instance));
     uint32_t devices = 1;
     VkPhysicalDevice physical;
     CHECK(vkEnumeratePhysicalDevices(instance, &devices, &physical));
@@ -205,7 +224,9 @@ int main(int count, char **arguments) {
         VkDevice device = create_device(physical);
         result = run(physical, device, code, size, words);
         if (result == VK_ERROR_DEVICE_LOST) {
+#ifndef PLAIN
             save_messages(device, "messages.bin");
+#endif
             memset(words, 0, sizeof words);
         }
         vkDestroyDevice(device, NULL);

@@ -165,9 +165,7 @@ fn copy(args: &InstrumentArgs, module: &Module) -> Result<Json> {
 fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<Json> {
     io::write(&args.output, &module.bytes_of(&new.words))?;
     if let Some(path) = &args.sites {
-        // Serialising plain structures with string keys does not fail.
-        let table = serde_json::to_string_pretty(&new.sites).unwrap_or_default();
-        io::write_json(path, &table)?;
+        io::write_sites(path, &new.sites)?;
     }
     let (name, words, new_words) = (&module.name, module.words.len(), new.words.len());
     let sites = new.sites.sites.len();

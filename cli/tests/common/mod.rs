@@ -222,6 +222,26 @@ pub fn plain() -> Vec<u32> {
     shader.module.finish()
 }
 
+/// A compute shader whose loop does not end.
+pub fn endless() -> Vec<u32> {
+    let mut shader = Shader::new();
+    let [header, body, next, merge] = [0; 4].map(|_| shader.module.fresh());
+    let code: [Instruction<'_>; 9] = [
+        (op::Branch, &[header]),
+        (op::Label, &[header]),
+        (op::LoopMerge, &[merge, next, 0]),
+        (op::Branch, &[body]),
+        (op::Label, &[body]),
+        (op::Branch, &[next]),
+        (op::Label, &[next]),
+        (op::Branch, &[header]),
+        (op::Label, &[merge]),
+    ];
+    let code = [&code[..], &[(op::Return, &[])]].concat();
+    shader.function(shader.main, &code);
+    shader.module.finish()
+}
+
 /// A compute shader whose `main` calls `check`, which aborts with `{code: 7, value: 0.5}` at hand.comp:12:5.
 pub fn aborting() -> Vec<u32> {
     aborting_with("")

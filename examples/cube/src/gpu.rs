@@ -25,11 +25,13 @@ pub struct Gpu {
     pub missing: Vec<&'static CStr>,
     /// Whether objects can have names, which reports show.
     pub has_names: bool,
+    /// Use no extension, and shaders without aborts.
+    pub is_plain: bool,
 }
 
 impl Gpu {
     /// Creates an instance, and chooses a device of the fastest type that can draw to the window.
-    pub fn open(window: Option<Rc<Window>>) -> Result<Self> {
+    pub fn open(window: Option<Rc<Window>>, is_plain: bool) -> Result<Self> {
         // SAFETY: the library is the Vulkan loader, whose initialisation has no preconditions.
         let entry = unsafe { ash::Entry::load() }.context("cannot load the Vulkan loader")?;
         let handles = match &window {
@@ -64,6 +66,7 @@ impl Gpu {
             name: String::new(),
             missing: Vec::new(),
             has_names,
+            is_plain,
         };
         if let (Some(handles), Some(window)) = (handles, window) {
             gpu.surface = Some(Surface::new(&gpu._entry, &gpu.instance, handles, window)?);
@@ -74,7 +77,7 @@ impl Gpu {
 
     /// Whether shaders may abort.
     pub fn has_aborts(&self) -> bool {
-        self.missing.is_empty()
+        self.missing.is_empty() && !self.is_plain
     }
 
     fn choose(&mut self) -> Result<()> {

@@ -145,7 +145,12 @@ impl Creation<'_> {
 
     fn log_not_enabled(&self, reason: &str) {
         let name = &probe::physical_device(self.instance, self.physical).name;
-        let text = format!("enable = always: cannot enable VK_KHR_shader_abort on `{name}`: {reason}");
+        let settings = &self.instance.settings;
+        let (setting, effect) = match settings.sanitize.is_empty() {
+            true => ("enable = always", ""),
+            false => ("sanitize", ". Its shaders run without checks"),
+        };
+        let text = format!("{setting}: cannot enable VK_KHR_shader_abort on `{name}`: {reason}{effect}");
         self.instance.log.line(Level::Error, &text);
     }
 
@@ -187,7 +192,7 @@ impl Creation<'_> {
             self.create(self.original, handle)?;
             Ok(Some(AbortState {
                 requested,
-                ..without_emulation(instance, self.physical, enabled)
+                ..without_emulation(instance, &capabilities, enabled)
             }))
         }
     }

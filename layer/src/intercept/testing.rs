@@ -42,6 +42,9 @@ impl TestDevice {
             messengers: Mutex::new(Vec::new()),
             leaked: AtomicBool::new(false),
             reported_modules: Default::default(),
+            unchecked_modules: Default::default(),
+            opaque_code: Default::default(),
+            module_files: Default::default(),
             binaries: Default::default(),
         };
         let tracked = Device {

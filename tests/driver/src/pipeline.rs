@@ -4,6 +4,7 @@ use crate::binary;
 use crate::deferred::Deferred;
 use crate::enumerate::{chained, fill, slice};
 use crate::handle::{self, Allocator, Object};
+use crate::settings::Refused;
 use crate::shader::{Pipeline, hash, stage_words};
 use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
@@ -103,7 +104,7 @@ impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'_> {
 
 /// `vkCreateComputePipelines` and `vkCreateGraphicsPipelines`.
 pub extern "system" fn create<T: PipelineInfo>(
-    _: &Device,
+    device: &Device,
     cache: Option<Object<'_, Cache>>,
     count: u32,
     infos: *const T,
@@ -114,7 +115,11 @@ pub extern "system" fn create<T: PipelineInfo>(
     // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
     unsafe {
         for (index, info) in slice(infos, count).iter().enumerate() {
-            let created = pipeline(cache.as_deref(), info, info.stages(), allocator).unwrap_or_else(|error| {
+            let created = match device.refusal(Refused::Pipeline) {
+                Some(error) => Err(error),
+                None => pipeline(cache.as_deref(), info, info.stages(), allocator),
+            };
+            let created = created.unwrap_or_else(|error| {
                 result = error;
                 vk::Pipeline::null()
             });

@@ -30,7 +30,7 @@
 //! | `no_faults` | accesses to unmapped addresses have no effect; otherwise they lose the device |
 //! | `delay=MS` | duration of every submission |
 //! | `delay=wait` | a submission is not executed until a command that is called after it waits in the driver |
-//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
+//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device`, `module`, `pipeline`, `shader` (pipelines and shader objects are counted one by one) |
 //! | `refuse=CALL:N:host` | same, with `VK_ERROR_OUT_OF_HOST_MEMORY` |
 //! | `bad=counts` | native fault queries return counts beyond the buffers |
 //! | `bad=binary` | the fault query says that its binary has 16 TiB |
@@ -88,17 +88,26 @@ pub enum Refused {
     Fence,
     /// `vkCreateDevice`.
     Device,
+    /// `vkCreateShaderModule`.
+    Module,
+    /// A pipeline.
+    Pipeline,
+    /// A shader object.
+    Shader,
 }
 
 impl Refused {
     /// Words, calls, and their errors unless the settings name another.
-    const ALL: [(&'static str, (Self, vk::Result)); 6] = [
+    const ALL: [(&'static str, (Self, vk::Result)); 9] = [
         ("buffer", (Self::Buffer, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
         ("memory", (Self::Memory, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
         ("import", (Self::Import, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
         ("map", (Self::Map, vk::Result::ERROR_MEMORY_MAP_FAILED)),
         ("fence", (Self::Fence, vk::Result::ERROR_OUT_OF_HOST_MEMORY)),
         ("device", (Self::Device, vk::Result::ERROR_OUT_OF_HOST_MEMORY)),
+        ("module", (Self::Module, vk::Result::ERROR_UNKNOWN)),
+        ("pipeline", (Self::Pipeline, vk::Result::ERROR_UNKNOWN)),
+        ("shader", (Self::Shader, vk::Result::ERROR_UNKNOWN)),
     ];
 }
 

@@ -2,13 +2,14 @@
 
 use crate::enumerate::{fill, slice};
 use crate::handle::{self, Allocator, Object};
+use crate::settings::Refused;
 use crate::shader::Pipeline;
 use crate::state::Device;
 use ash::vk;
 use std::mem::MaybeUninit;
 
 pub extern "system" fn create(
-    _: &Device,
+    device: &Device,
     count: u32,
     infos: *const vk::ShaderCreateInfoEXT<'_>,
     allocator: Allocator<'_>,
@@ -20,6 +21,9 @@ pub extern "system" fn create(
         for (index, info) in slice(infos, count).iter().enumerate() {
             let code = slice(info.p_code.cast::<u32>(), (info.code_size / 4) as u32).to_vec();
             let mut handle = MaybeUninit::new(0);
+            if result == vk::Result::SUCCESS {
+                result = device.refusal(Refused::Shader).unwrap_or(result);
+            }
             if result == vk::Result::SUCCESS {
                 result = handle::create_with(allocator, &mut handle, Pipeline { stages: vec![code] });
             }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Number of calls of each kind that can be refused, over the whole process.
-static CALLS: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
+static CALLS: [AtomicU64; 9] = [const { AtomicU64::new(0) }; 9];
 /// Number of waits in the process.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 

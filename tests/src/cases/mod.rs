@@ -35,6 +35,7 @@ mod lost_timeline;
 mod many_devices;
 mod mesh;
 mod message;
+mod module_files;
 mod more_queries;
 mod narrow;
 mod objects;
@@ -50,6 +51,9 @@ mod ray_pipeline_creation;
 mod real_trap;
 mod recovery;
 mod report;
+mod sanitize;
+mod sanitize_stages;
+mod sanitize_ways;
 mod self_check;
 mod settings;
 mod shader_binary;
@@ -109,6 +113,7 @@ pub fn all() -> Vec<Case> {
         many_devices::CASES,
         mesh::CASES,
         message::CASES,
+        module_files::CASES,
         more_queries::CASES,
         narrow::CASES,
         pending_work::CASES,
@@ -122,6 +127,9 @@ pub fn all() -> Vec<Case> {
         real_trap::CASES,
         recovery::CASES,
         report::CASES,
+        sanitize::CASES,
+        sanitize_stages::CASES,
+        sanitize_ways::CASES,
         self_check::CASES,
         settings::CASES,
         shader_binary::CASES,

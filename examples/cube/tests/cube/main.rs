@@ -160,6 +160,31 @@ fn the_vertex_and_compute_shaders_abort() -> Result<()> {
     Ok(())
 }
 
+/// Without aborts and extensions, the loop ends by a planted check, and the cube spins on with the same device.
+#[test]
+fn the_endless_loop_of_plain_shaders_is_reported() -> Result<()> {
+    let test = Test::new()?;
+    for driver in all_drivers() {
+        let setting = Setting {
+            display: None,
+            has_layer: true,
+            validation: Validation::Below,
+        };
+        let mut command = test.command(&driver, &setting)?;
+        command
+            .args("--plain --headless --frames 8 --abort-frame 4 --abort-compute".split(' '))
+            .env("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops")
+            .env("VK_VKABORT_SHADER_ABORT_LOOP_BUDGET", "2000");
+        let ended = run_with_limit(&mut command, Duration::from_secs(120), test.folder())?;
+        run::expect_success(&ended).with_context(|| driver.name.clone())?;
+        let context = || format!("{}\n{}", driver.name, ended.output_tail());
+        let expected = "shader aborted: loop does not end: 2000 iterations\n  --> pattern.comp:";
+        ensure!(ended.stderr.contains(expected), "{}", context());
+        ensure!(!ended.stdout.contains("VK_ERROR_DEVICE_LOST"), "{}", context());
+    }
+    Ok(())
+}
+
 #[test]
 fn it_runs_under_vkabort_run() -> Result<()> {
     let test = Test::new()?;
