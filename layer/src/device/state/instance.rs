@@ -150,8 +150,6 @@ pub struct PhysicalDevice {
     pub ext_fault: bool,
     /// `deviceFaultVendorBinary` of `VK_EXT_device_fault`.
     pub ext_fault_vendor_binary: bool,
-    /// Iterations of all loops of an invocation after which the driver ends them.
-    pub loop_limit: Option<u32>,
     /// Identifies device and driver.
     pub identity: String,
 }
