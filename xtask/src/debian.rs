@@ -70,6 +70,19 @@ pub fn codename() -> Result<String> {
     Ok(name.trim_matches('"').to_owned())
 }
 
+/// The mirror of the running release that apt is configured for.
+///
+/// # Errors
+///
+/// apt has no source of the release.
+pub fn mirror() -> Result<String> {
+    let codename = codename()?;
+    let mut sources = Source::configured()?.into_iter();
+    let main = sources.find(|source| source.suite == codename);
+    let main = main.with_context(|| format!("apt has no source of packages for {codename}"))?;
+    Ok(main.uri)
+}
+
 /// Private package lists: those of the running Debian release, with its security updates and backports, or those of
 /// another release.
 pub struct Archive {

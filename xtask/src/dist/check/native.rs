@@ -52,7 +52,12 @@ pub fn check(platform: &Platform, packed: &Packed, folder: &Path) -> Result<()> 
             format!("--include={PACKAGES_32}"),
         ]);
     }
-    process::output(bootstrap.arg(debian::codename()?).arg(&root.folder))?;
+    // Without the security updates, which the mirrors of one architecture may have before those of another.
+    bootstrap
+        .arg(debian::codename()?)
+        .arg(&root.folder)
+        .arg(debian::mirror()?);
+    process::output(&mut bootstrap)?;
     root.add_files(&packed.debian, &packed.archive)?;
     let line = |line: &str| run(&root, &[], &["sh", "-c", line]);
     line("cc /opt/c/main.c -o /opt/sum -lvulkan")?;
