@@ -9,7 +9,7 @@ use crate::module::Module;
 use crate::plant::{Density, Trigger, plant};
 use crate::words::{HEADER_WORDS, MAGIC, from_bytes, instructions};
 use std::sync::Arc;
-use vkabort_instrument::{Instrumented, LoopPoll, Options, Outcome, instrument};
+use vkabort_instrument::{Checks, Instrumented, LoopPoll, Options, Outcome, Sanitize, instrument};
 use vkabort_record::framing::split;
 use vkabort_record::message::Message;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
@@ -46,7 +46,7 @@ pub fn mutated(bytes: &[u8]) -> Verdict {
         .map(|_| (choices.word(), choices.below(4), choices.word()))
         .collect();
     let options = options(choices);
-    let mut words = planted_module(choices).0.words;
+    let mut words = planted_module(choices, 0).0.words;
     for (at, kind, value) in changes {
         let at = at as usize % words.len();
         words[at] = match kind {
@@ -68,7 +68,11 @@ fn try_words(words: &[u32], options: &Options) -> Verdict {
                 Module::parse(&out.words).is_some(),
                 "a function of the rewrite has no end"
             );
-            let again = instrument(&out.words, options);
+            let again = Options {
+                sanitize: Sanitize::default(),
+                ..options.clone()
+            };
+            let again = instrument(&out.words, &again);
             assert_eq!(again, Ok(Outcome::Unchanged), "the rewrite is rewritten again");
             Verdict::Valid
         }
@@ -84,10 +88,12 @@ fn try_words(words: &[u32], options: &Options) -> Verdict {
 /// Compares a generated module with planted aborts and its rewrite.
 pub fn planted(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
-    let (module, ticks) = planted_module(choices);
+    let loop_budget = choices.chance(30).then(|| choices.between(1, 40));
+    let (module, ticks) = planted_module(choices, loop_budget.map_or(0, |_| 60));
     let subject = Subject {
         words: &module.words,
         ticks,
+        loop_budget,
     };
     match check(subject, choices) {
         Ok(summary) if summary.refused > 0 => Verdict::Invalid,
@@ -96,7 +102,8 @@ pub fn planted(bytes: &[u8]) -> Verdict {
     }
 }
 
-fn planted_module(choices: &mut Choices) -> (Generated, u32) {
+/// A module, and the variable that counts the calls of `due`. `endless`: as in [`GeneratorOptions`].
+fn planted_module(choices: &mut Choices, endless: u32) -> (Generated, u32) {
     let density = Density {
         aborts: choices.below(40),
         calls: choices.below(60),
@@ -104,6 +111,7 @@ fn planted_module(choices: &mut Choices) -> (Generated, u32) {
     let generator_options = GeneratorOptions {
         aborts: choices.below(2) == 0,
         size: choices.between(1, 5),
+        endless,
         ..GeneratorOptions::default()
     };
     let mut module = generate(choices, generator_options);
@@ -116,7 +124,12 @@ fn planted_module(choices: &mut Choices) -> (Generated, u32) {
 
 fn options(choices: &mut Choices) -> Options {
     let polls = [LoopPoll::Auto, LoopPoll::All, LoopPoll::Off];
+    let mut sanitize = Sanitize::default();
+    if choices.chance(30) {
+        sanitize.checks = Checks::all();
+    }
     Options {
+        sanitize,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         max_sites: choices.chance(10).then(|| choices.below(4)),
         ..Options::default()

@@ -38,12 +38,24 @@ fn dump(folder: &Path, seed: u64, words: &[u32], failure: &Failure) {
 
 /// Checks the module that `create` returns for every seed.
 fn check_seeds(few: u64, create: impl Fn(&mut Choices) -> (Vec<u32>, u32)) {
+    let _ = check_sanitized(few, |choices| {
+        let (words, ticks) = create(choices);
+        (words, ticks, None)
+    });
+}
+
+/// The same for modules with the budget of the check of loops that is planted.
+fn check_sanitized(few: u64, create: impl Fn(&mut Choices) -> (Vec<u32>, u32, Option<u32>)) -> CheckSummary {
     let mut summary = CheckSummary::default();
     let mut failures = Vec::new();
     for seed in seeds(few) {
         let choices = &mut Choices::seeded(seed);
-        let (words, ticks) = create(choices);
-        let subject = Subject { words: &words, ticks };
+        let (words, ticks, loop_budget) = create(choices);
+        let subject = Subject {
+            words: &words,
+            ticks,
+            loop_budget,
+        };
         match check(subject, choices) {
             Ok(result) => summary.add(result),
             Err(failure) => {
@@ -62,6 +74,7 @@ fn check_seeds(few: u64, create: impl Fn(&mut Choices) -> (Vec<u32>, u32)) {
         .collect::<Vec<_>>()
         .join("\n");
     assert!(failures.is_empty(), "{} failures\n{first}", failures.len());
+    summary
 }
 
 #[test]
@@ -87,4 +100,19 @@ fn modules_with_planted_aborts_and_their_rewrites_behave_the_same() {
         let planted = plant(&module.words, choices, Trigger::Due(module.due), density).expect("a valid module");
         (planted.words, module.ticks)
     });
+}
+
+#[test]
+fn endless_loops_end_where_their_budget_does() {
+    let summary = check_sanitized(600, |choices| {
+        let generator_options = GeneratorOptions {
+            aborts: choices.chance(30),
+            endless: choices.between(20, 90),
+            ..GeneratorOptions::default()
+        };
+        let module = generate(choices, generator_options);
+        let budget = choices.between(1, 60);
+        (module.words, module.ticks, Some(budget))
+    });
+    assert_eq!(summary.too_long, 0, "an endless loop has no check");
 }

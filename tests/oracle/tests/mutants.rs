@@ -48,6 +48,7 @@ fn detected_by(broken: Rewriter<'_>, options: GeneratorOptions, seeds: u64) -> (
         let choices = &mut Choices::seeded(seed);
         let module = generate(choices, options);
         let subject = Subject {
+            loop_budget: None,
             words: &module.words,
             ticks: module.ticks,
         };

@@ -78,6 +78,7 @@ fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Res
         let subject = Subject {
             words: &planted.words,
             ticks: program.ticks,
+            loop_budget: None,
         };
         check(
             &gpu,
@@ -124,6 +125,7 @@ fn generated(context: &Context) -> Result<()> {
         let subject = Subject {
             words: &module.words,
             ticks: module.ticks,
+            loop_budget: None,
         };
         check(&gpu, subject, CString::new(entry.name.as_str())?, 1, None, choices)
     })

@@ -6,15 +6,17 @@ use super::run::{self, Run, Schedule};
 use super::{records, static_checks};
 use crate::choices::Choices;
 use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
-use crate::interpret::{InterpretError, InvocationEnd, Physical, Region};
+use crate::interpret::{InterpretError, InvocationEnd, LoopBudget, Physical, Region};
 use crate::module::{Entry, Module};
 use crate::words::to_bytes;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vkabort_instrument::{
-    Arena, ErrorKind, Hooks, Instrumented, LoopPoll, Options, Outcome, Place, Trap, instrument_with,
+    Arena, Checks, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options, Outcome, Place, Sanitize, Trap,
+    instrument_with,
 };
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
+use vkabort_record::site::{Site, SiteTable};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
 const ADDRESS: u64 = 0x0123_4567_89A0_0000;
@@ -36,20 +38,34 @@ pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options, &mut Place<'_>) -> vkabort_
 /// The first difference found.
 pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary, Failure> {
     let module = Module::parse(subject.words).ok_or("the module cannot be parsed")?;
-    let aborts = static_checks::count_aborts(&module);
+    let aborts = Cell::new(static_checks::count_aborts(&module));
     let first_error = RefCell::new(None);
     let rewriter = |words: &[u32], options: &Options, place: &mut Place<'_>| {
         let mut after_pass = |pass, words: &[u32]| {
-            if let Err(error) = static_checks::check_form(words, aborts) {
+            if pass == "sanitize" {
+                aborts.set(Module::parse(words).map_or(0, |module| static_checks::count_aborts(&module)));
+            }
+            if let Err(error) = static_checks::check_form(words, aborts.get()) {
                 first_error.borrow_mut().get_or_insert(format!("after {pass}: {error}"));
             }
+        };
+        let mut not_sanitized = |reason: &str| {
+            first_error
+                .borrow_mut()
+                .get_or_insert(format!("not sanitized: {reason}"));
         };
         let hooks = Hooks {
             after_pass: Some(&mut after_pass),
             place: Some(place),
+            not_sanitized: Some(&mut not_sanitized),
             ..Hooks::default()
         };
-        instrument_with(words, options, hooks)
+        let outcome = instrument_with(words, options, hooks);
+        // A module that is refused with its checks is refused without them, after passes that see fewer aborts.
+        if outcome.is_err() {
+            first_error.take();
+        }
+        outcome
     };
     let summary = check_rewriter(subject, choices, &rewriter);
     match first_error.into_inner() {
@@ -85,6 +101,7 @@ pub fn check_rewriter(
         trap,
         hang_iterations: 5,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
+        sanitize: sanitize(subject),
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
@@ -108,6 +125,7 @@ pub fn check_rewriter(
         rewrite: options,
         constants,
         specialization,
+        budget: budget(subject, &rewritten.sites),
     };
     run_all(
         subject,
@@ -119,6 +137,9 @@ pub fn check_rewriter(
         &mut summary,
     )
     .map_err(|e| failure(&rewritten, e))?;
+    if subject.loop_budget.is_some() {
+        run_planted(subject, &module, rewriter, &options, choices)?;
+    }
     if choices.chance(40) {
         if choices.chance(60) {
             // A small arena, in which some records find no room. Loop polling is off because a full arena ends watching loops.
@@ -145,6 +166,76 @@ pub fn check_rewriter(
             .map_err(|e| failure(&rewritten, e))?;
     }
     Ok(summary)
+}
+
+fn sanitize(subject: Subject<'_>) -> Sanitize {
+    let mut sanitize = Sanitize::default();
+    if let Some(budget) = subject.loop_budget {
+        sanitize.checks = Checks::defaults();
+        sanitize.loop_budget = budget;
+    }
+    sanitize
+}
+
+/// The planted sites as the original would have them: at its loops, with the text and the budget as message.
+fn budget(subject: Subject<'_>, table: &SiteTable) -> Option<LoopBudget> {
+    let iterations = subject.loop_budget?;
+    let message = |site: &Site| {
+        let mut bytes = site.text.clone().unwrap_or_default().into_bytes();
+        bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+        bytes.extend(iterations.to_le_bytes());
+        Region::new(bytes)
+    };
+    Some(LoopBudget {
+        iterations,
+        sites: table
+            .sites
+            .iter()
+            .map(|site| (site.word_offset as usize, site.id.0))
+            .collect(),
+        messages: table.sites.iter().map(|site| (site.id.0, message(site))).collect(),
+    })
+}
+
+/// Runs the module with planted checks whose aborts are not lowered.
+fn run_planted(
+    subject: Subject<'_>,
+    module: &Module,
+    rewriter: Rewriter<'_>,
+    options: &CheckOptions,
+    choices: &mut Choices,
+) -> Result<(), Failure> {
+    let rewrite = Options {
+        lowers: LoweredFeatures::default(),
+        ..options.rewrite.clone()
+    };
+    let Ok(Outcome::Instrumented(planted)) = rewriter(subject.words, &rewrite, &mut |_| None) else {
+        return Ok(());
+    };
+    let result = Module::parse(&planted.words).ok_or("the planted module is malformed")?;
+    let unplanned = CheckOptions {
+        rewrite,
+        constants: Vec::new(),
+        specialization: options.specialization.clone(),
+        budget: None,
+    };
+    for entry in &module.entries {
+        let due = (0..run::INVOCATIONS).map(|_| choices.below(3)).collect();
+        let schedule = Schedule::new(entry, due);
+        let expected = match Run::original(module, &schedule, options, None, STEPS) {
+            Err(InterpretError::StepLimit(_)) => continue,
+            other => other.map_err(|e| format!("the original, entry point {}: {e}", entry.name))?,
+        };
+        let found = Run::original(&result, &schedule, &unplanned, None, STEPS * 20);
+        let compared = found
+            .map_err(|e| e.to_string())
+            .and_then(|found| run::equal(&expected, &found));
+        compared.map_err(|difference| Failure {
+            difference: format!("planted, entry point {}: {difference}", entry.name),
+            rewrite: Some(planted.words.clone()),
+        })?;
+    }
+    Ok(())
 }
 
 /// Runs every entry point without aborts, then several times with each invocation aborting at some call of `due`; without

@@ -1,6 +1,6 @@
 //! Inputs of a check.
 
-use crate::interpret::Physical;
+use crate::interpret::{LoopBudget, Physical};
 use crate::module::Id;
 use std::collections::HashMap;
 use vkabort_instrument::Options;
@@ -15,6 +15,8 @@ pub struct Subject<'a> {
     pub words: &'a [u32],
     /// Variable that counts the calls of `due`.
     pub ticks: Id,
+    /// Loop iterations after which an invocation aborts, if the rewriter plants the check of loops.
+    pub loop_budget: Option<u32>,
 }
 
 /// Options of the rewrite, its constant data in memory, and specialisation of the run.
@@ -22,4 +24,6 @@ pub(crate) struct CheckOptions {
     pub(crate) rewrite: Options,
     pub(crate) constants: Vec<Physical>,
     pub(crate) specialization: HashMap<u32, u32>,
+    /// What the original would do with the planted checks, if there are any.
+    pub(crate) budget: Option<LoopBudget>,
 }

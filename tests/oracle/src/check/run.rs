@@ -120,6 +120,9 @@ fn run(
             steps,
         },
     )?;
+    if let Some(budget) = options.budget.clone().filter(|_| !with_arena) {
+        machine.set_loop_budget(budget);
+    }
     let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
     let (mut flags, mut host_flags) = (Vec::new(), Vec::new());
     for identity in &schedule.identities {
@@ -149,6 +152,22 @@ fn run(
         host_flags,
         arena: Region::joined(machine.physical().iter().take(2).map(|p| &p.region)),
     })
+}
+
+/// Compares two runs of modules with aborts.
+pub(super) fn equal(one: &Run, other: &Run) -> std::result::Result<(), String> {
+    for (number, (first, second)) in one.ends.iter().zip(&other.ends).enumerate() {
+        if first != second {
+            return Err(format!("invocation {number} ends with {second:?}, expected {first:?}"));
+        }
+        if *first == InvocationEnd::Returned && one.outputs.get(number) != other.outputs.get(number) {
+            return Err(format!("invocation {number} has other outputs"));
+        }
+    }
+    match one.buffers == other.buffers {
+        true => Ok(()),
+        false => Err("a buffer differs".into()),
+    }
 }
 
 /// Compares everything except the records.

@@ -1,10 +1,11 @@
 //! Checks of a rewrite that need no run.
 
-use crate::module::{Id, Module};
+use crate::module::{Function, Id, Module};
 use crate::op;
-use crate::words::read_string;
+use crate::words::{Inst, read_string};
 use std::collections::{HashMap, HashSet};
 use vkabort_instrument::{Instrumented, LOWERED};
+use vkabort_record::site::Site;
 
 /// Compares the site table with the module and checks that the extensions are lowered.
 pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module) -> Result<(), String> {
@@ -18,7 +19,8 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
         ));
     }
     let reaching = reaching_entry_points(module);
-    let mut sites = table.sites.iter();
+    check_planted(module, &table.sites, &reaching)?;
+    let mut sites = table.sites.iter().filter(|site| site.check.is_none());
     for function in &module.functions {
         for block in &function.blocks {
             for abort in block.insts.iter().filter(|i| i.op == op::AbortKHR) {
@@ -57,6 +59,26 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
         Some(site) => Err(format!("site {} is not in the module", site.id.0)),
         None => Ok(()),
     }
+}
+
+/// Checks that the sites of planted aborts are in the functions of the loops that they name.
+fn check_planted(module: &Module, sites: &[Site], reaching: &HashMap<Id, Vec<u32>>) -> Result<(), String> {
+    for site in sites.iter().filter(|site| site.check.is_some()) {
+        let is_guarded = |inst: &&Inst| inst.op == op::LoopMerge && inst.offset == site.word_offset as usize;
+        let has_loop = |f: &&Function| f.blocks.iter().flat_map(|b| &b.insts).any(|inst| is_guarded(&inst));
+        let Some(function) = module.functions.iter().find(has_loop) else {
+            return Err(format!("site {} does not name a loop", site.id.0));
+        };
+        let name = name_of(module, function.id);
+        let entries = reaching.get(&function.id).cloned().unwrap_or_default();
+        if site.function != name || site.entry_points != entries || entries.is_empty() {
+            return Err(format!(
+                "site {} is in {} reached from {:?}, expected {name} and {entries:?}",
+                site.id.0, site.function, site.entry_points
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks the form of the module between two passes: `aborts` are those of the original, and each branch leads to a block of

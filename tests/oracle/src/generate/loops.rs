@@ -62,7 +62,13 @@ impl Body<'_> {
 
     /// Emits the header up to its merge instruction, with a counter and a carried value.
     fn head(&mut self, shape: Shape, rounds: u32) -> Frame {
-        let (uint, zero, limit) = (self.uint(), self.constant(0), self.constant(rounds));
+        let (uint, zero, mut limit) = (self.uint(), self.constant(0), self.constant(rounds));
+        let endless = self.options.endless;
+        if endless > 0 && self.choices.chance(endless) {
+            let mask = if self.choices.chance(endless) { u32::MAX } else { 0 };
+            let mask = self.constant(mask);
+            limit = self.emit(op::BitwiseOr, uint, &[limit, mask]);
+        }
         let [header, merge, next, counter, next_counter, carried] = [(); 6].map(|()| self.fresh());
         let initial = self.any_uint();
         let from = self.label;

@@ -15,6 +15,8 @@ pub struct GeneratorOptions {
     pub empty: bool,
     /// Uses constant data outside messages.
     pub tables: bool,
+    /// Percentage of loops whose limit is not a constant, and of those that have no limit. Such a module does not end.
+    pub endless: u32,
     /// Workgroup size. Invocations of one workgroup write to the same words.
     pub workgroup: u32,
 }
@@ -28,6 +30,7 @@ impl Default for GeneratorOptions {
             encodings: true,
             empty: true,
             tables: true,
+            endless: 0,
             workgroup: 4,
         }
     }

@@ -8,7 +8,7 @@ use super::outcome::InvocationEnd;
 use super::reconvergence::OpenConstructs;
 use super::types::Type;
 use super::value::{Layout, MatrixLayout, Pointer, Scalar, Value};
-use crate::module::{Entry, Function, Id};
+use crate::module::{Block, Entry, Function, Id};
 use crate::op::{self, storage_class};
 use crate::words::Inst;
 
@@ -28,6 +28,7 @@ impl Machine<'_> {
     /// Runs one invocation of an entry point. `identity` are the identity words of its record.
     pub fn run(&mut self, entry: &Entry, identity: [u32; 4]) -> Result<InvocationEnd> {
         self.steps_left = self.steps;
+        self.iterations_left = self.budget.as_ref().map_or(0, |budget| budget.iterations);
         self.depth = 0;
         self.values.fill(None);
         self.variables.fill(None);
@@ -77,6 +78,9 @@ impl Machine<'_> {
             };
             open.reach(block.label);
             self.phis(&block.insts, from)?;
+            if let Some(end) = self.count_iteration(block) {
+                return Ok(Flow::End(end));
+            }
             let mut next = None;
             for inst in &block.insts {
                 self.steps_left = self
@@ -121,6 +125,24 @@ impl Machine<'_> {
             };
             from = block.label;
             number = self.blocks.get(label as usize).copied().unwrap_or(u32::MAX) as usize;
+        }
+    }
+
+    /// Counts the iteration that begins with a block, if a loop does. Returns the end of an invocation that has used up its
+    /// budget.
+    pub(super) fn count_iteration(&mut self, block: &Block) -> Option<InvocationEnd> {
+        let budget = self.budget.as_ref()?;
+        let merge = block.insts.iter().find(|inst| inst.op == op::LoopMerge)?;
+        let site = *budget.sites.get(&merge.offset)?;
+        match self.iterations_left.checked_sub(1) {
+            Some(left) => {
+                self.iterations_left = left;
+                None
+            }
+            None => Some(InvocationEnd::Aborted {
+                site,
+                message: budget.messages.get(&site).cloned().unwrap_or_default(),
+            }),
         }
     }
 

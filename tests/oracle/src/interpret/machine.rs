@@ -1,6 +1,7 @@
 //! State of a running module.
 
 use super::error::{Result, undefined, unsupported};
+use super::loop_budget::LoopBudget;
 use super::memory::Region;
 use super::reconvergence::Rewritten;
 use super::types::{Type, Types};
@@ -60,6 +61,8 @@ pub struct Machine<'m> {
     pub(super) steps_left: u64,
     pub(super) depth: u32,
     pub(super) rewritten: Rewritten,
+    pub(super) budget: Option<LoopBudget>,
+    pub(super) iterations_left: u32,
 }
 
 /// Sets the element of an id, unless the id exceeds the module's bound.
@@ -133,6 +136,8 @@ impl<'m> Machine<'m> {
             steps_left: 0,
             depth: 0,
             rewritten: Rewritten::new(module),
+            budget: None,
+            iterations_left: 0,
         };
         let mut buffers = setup.buffers;
         for inst in &module.globals {
@@ -146,6 +151,12 @@ impl<'m> Machine<'m> {
             }
         }
         Ok(machine)
+    }
+
+    /// Lets loops use up a budget, and numbers the aborts of the module as its sites do.
+    pub fn set_loop_budget(&mut self, budget: LoopBudget) {
+        self.sites.clone_from(&budget.sites);
+        self.budget = Some(budget);
     }
 
     /// Sets the pointer of a global variable.

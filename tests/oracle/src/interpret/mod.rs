@@ -7,6 +7,7 @@ pub mod arithmetic;
 mod compute;
 mod error;
 mod execute;
+mod loop_budget;
 mod machine;
 mod memory;
 mod outcome;
@@ -16,6 +17,7 @@ pub mod types;
 pub mod value;
 
 pub use error::{InterpretError, Result};
+pub use loop_budget::LoopBudget;
 pub use machine::{Machine, Physical, Setup};
 pub use memory::Region;
 pub use outcome::InvocationEnd;
