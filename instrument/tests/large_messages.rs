@@ -2,8 +2,6 @@
 
 use vkabort_instrument::{ErrorKind, Options, Outcome, Result, instrument};
 
-/// Sites of each module.
-const SITES: u32 = 300;
 /// Distinct values that are not constant, too many for a deferred message.
 const VALUES: u32 = 20;
 /// Elements of a message.
@@ -51,10 +49,10 @@ fn structure() -> Message {
     }
 }
 
-/// A module with [`SITES`] aborts, one behind the other, that send `message`.
-fn module(message: &Message) -> Vec<u32> {
+/// A module with `sites` aborts, one behind the other, that send `message`.
+fn module(message: &Message, sites: u32) -> Vec<u32> {
     let labels = 100;
-    let bound = labels + 2 * SITES;
+    let bound = labels + 2 * sites;
     let mut words: Vec<u32> = [
         vec![0x0723_0203, 0x1_0500, 0, bound, 0],
         inst(17, [1]),                        // OpCapability Shader
@@ -79,7 +77,7 @@ fn module(message: &Message) -> Vec<u32> {
         words.extend(inst(61, [4, 20 + value, 12])); // OpLoad
     }
     words.extend(&message.value);
-    for site in 0..SITES {
+    for site in 0..sites {
         let (abort, next) = (labels + 2 * site, labels + 2 * site + 1);
         words.extend([inst(247, [next, 0]), inst(250, [6, abort, next])].concat()); // OpSelectionMerge, OpBranchConditional
         words.extend([inst(248, [abort]), inst(5121, [50, 60]), inst(248, [next])].concat());
@@ -98,21 +96,28 @@ fn rewritten(module: &[u32]) -> Result<usize> {
 
 #[test]
 fn an_array_that_many_sites_send_is_written_by_loops() {
-    let module = module(&array());
+    let module = module(&array(), 300);
     let words = rewritten(&module).expect("is rewritten");
-    let for_a_site = (words - module.len()) / SITES as usize;
+    let for_a_site = (words - module.len()) / 300;
     assert!(for_a_site < 200, "{for_a_site} words of code for a site");
+}
+
+/// Checks that so many messages of a structure are beyond a limit.
+fn refuses(sites: u32, pass: &str, text: &str) {
+    let module = module(&structure(), sites);
+    let error = rewritten(&module).expect_err("beyond the limit");
+    assert_eq!((error.kind, error.pass), (ErrorKind::Limit, pass));
+    assert!(error.message.contains(text), "{error}");
+    let offset = error.offset.expect("an abort");
+    assert_eq!(module[offset as usize], 3 << 16 | 5121);
 }
 
 #[test]
 fn the_code_for_messages_is_limited() {
-    let module = module(&structure());
-    let error = rewritten(&module).expect_err("beyond the limit");
-    assert_eq!((error.kind, error.pass), (ErrorKind::Limit, "abort"));
-    assert!(
-        error.message.contains("need more than 4194304 words of code"),
-        "{error}"
-    );
-    let offset = error.offset.expect("an abort");
-    assert_eq!(module[offset as usize], 3 << 16 | 5121);
+    refuses(60, "abort", "need more than 4194304 words of code");
+}
+
+#[test]
+fn the_parts_of_all_messages_are_limited() {
+    refuses(300, "layout", "have more than 1048576 parts");
 }

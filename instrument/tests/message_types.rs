@@ -1,12 +1,12 @@
-//! Message types that no disassembly shows: lengths that can be specialised, and floats without a size in bytes.
+//! Declarations that no disassembly shows: lengths that can be specialised, floats without a size in bytes, unused constant data.
 
-use vkabort_instrument::{Error, ErrorKind, Options, sites};
+use vkabort_instrument::{Error, ErrorKind, Options, Rule, check, sites};
 use vkabort_record::message_type::{Length, Type};
 use vkabort_record::scalar_type::ScalarType;
 
-/// The type of the message `%20`, an undefined value of the type `%10`, which `declarations` declare.
-fn message(decorations: &[u32], declarations: &[u32]) -> Result<Type, Error> {
-    let words: Vec<u32> = [
+/// A module that sends `%20`, an undefined value of the type `%10`, which `declarations` declare.
+fn module(decorations: &[u32], declarations: &[u32]) -> Vec<u32> {
+    [
         &[0x0723_0203, 0x1_0500, 0, 30, 0][..],
         &[2 << 16 | 17, 1, 2 << 16 | 17, 5120], // OpCapability Shader, AbortKHR
         &[3 << 16 | 14, 0, 1],                  // OpMemoryModel Logical GLSL450
@@ -21,8 +21,12 @@ fn message(decorations: &[u32], declarations: &[u32]) -> Result<Type, Error> {
         &[3 << 16 | 1, 10, 20],                        // %20 = OpUndef %10
         &[3 << 16 | 5121, 10, 20, 1 << 16 | 56],       // OpAbortKHR %20, OpFunctionEnd
     ]
-    .concat();
-    let table = sites(&words, &Options::default())?.expect("the module declares AbortKHR");
+    .concat()
+}
+
+/// The type of the message of [`module`].
+fn message(decorations: &[u32], declarations: &[u32]) -> Result<Type, Error> {
+    let table = sites(&module(decorations, declarations), &Options::default())?.expect("the module declares AbortKHR");
     Ok(table.sites[0].message.clone())
 }
 
@@ -50,4 +54,22 @@ fn floats_of_4_and_6_bits_are_refused() {
         let text = format!("message type %10 contains a float of {bits} bits with an encoding of its own");
         assert_eq!(error.message, text);
     }
+}
+
+#[test]
+fn malformed_constant_data_that_nothing_uses_is_a_finding() {
+    const ARRAY: [u32; 4] = [4 << 16 | 28, 10, 4, 5]; // %10 = OpTypeArray %4 %5, one uint
+    let findings = |data: &[u32]| {
+        let checked = check(&module(&[], &[&ARRAY, data].concat()), &Options::default()).expect("is rewritten");
+        let findings = checked.expect("the module declares AbortKHR").findings.into_iter();
+        let of_rule = findings.filter(|finding| finding.rule == Rule::ConstantData);
+        of_rule.map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    assert_eq!(findings(&[4 << 16 | 5147, 10, 11, 7]), [""; 0]); // %11 = OpConstantDataKHR %10 7
+    let wrong = findings(&[5 << 16 | 5147, 10, 11, 7, 8]);
+    assert_eq!(wrong.len(), 1);
+    assert!(
+        wrong[0].contains("constant data has 2 words, not 1 elements of 4 bytes"),
+        "{wrong:?}"
+    );
 }

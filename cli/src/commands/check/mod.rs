@@ -27,6 +27,7 @@ Warnings:
   overlap     parts of a message overlap, so that values are lost (glslang before 16.6)
   debug-info  the source lines of aborts are unknown
   extension   the module does not declare SPV_KHR_abort
+  data        constant data is malformed, but nothing uses it
 Errors:
   size        a message is larger than the limit
   refused     the layer cannot rewrite the module
