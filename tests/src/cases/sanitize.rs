@@ -35,6 +35,10 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize::a_budget_is_that_of_all_loops" => exhausted(gpu), set(&[("sanitize", "loops"), ("loop_budget", "5000")]),
         logs(&["does not end: 5000 iterations"]);
     "sanitize::a_filter_leaves_a_function_out" => filtered(gpu), alone(), set(FILTERED), silent();
+    "sanitize::a_debug_break" => stopped(gpu, BREAK, true), set(SANITIZE), logs(&["debug break"]);
+    "sanitize::a_debug_break_that_is_not_reached" => stopped(gpu, BREAK, false), set(SANITIZE), silent();
+    "sanitize::a_panic" => stopped(gpu, PANIC, true), set(SANITIZE), logs(&["panicked at lib.rs:7: word 3 is 7"]);
+    "sanitize::a_panic_that_does_not_happen" => stopped(gpu, PANIC, false), set(SANITIZE), silent();
     "sanitize::a_program_that_enables_the_extension" => enabled(device), set(SANITIZE), logs(ENDLESS);
     "sanitize::a_program_of_vulkan_1_0" => of_version(context, vk::API_VERSION_1_0),
         alone(), set(SANITIZE), logs(ENDLESS);
@@ -46,6 +50,19 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["shader aborted: word 3 is 7"]);
     "sanitize::off_changes_nothing" => off(gpu), set(&[("sanitize", "off")]), silent();
 };
+
+/// As Slang's and DXC's intrinsics for a debugger.
+const BREAK: [&str; 2] = [
+    "#extension GL_EXT_spirv_intrinsics : require
+     spirv_instruction(extensions = [\"SPV_KHR_non_semantic_info\"], set = \"NonSemantic.DebugBreak\", id = 1)
+     void stop();",
+    "stop(); return;",
+];
+/// As rust-gpu's panics.
+const PANIC: [&str; 2] = [
+    "#extension GL_EXT_debug_printf : require",
+    "debugPrintfEXT(\"\\n[Rust panicked at lib.rs:7: word %u is %u]\\n\", i, word); return;",
+];
 
 /// Forms of the shader.
 const FORMS: [&str; 9] = [
@@ -78,6 +95,25 @@ fn finite(gpu: &Gpu) -> Result<()> {
     let device = without_abort(gpu)?;
     FORMS.into_iter().try_for_each(|name| run_form(&device, name, &[]))?;
     run_form(&device, "FINITE", &[])
+}
+
+/// The author of a shader stops it where a word is 7.
+fn stopped(gpu: &Gpu, [head, stop]: [&str; 2], stops: bool) -> Result<()> {
+    let text = format!(
+        "#version 460
+         {head}
+         layout(local_size_x = 32) in;
+         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+         void main() {{
+             uint i = gl_GlobalInvocationID.x;
+             uint word = words[i];
+             if (word == 7u) {{ {stop} }}
+             words[i] = word + 1000u;
+         }}"
+    );
+    let before = marked(if stops { &[3] } else { &[] });
+    let after = run(&without_abort(gpu)?, &glsl::compile_compute(&text)?, &before)?.succeeded()?;
+    same_words(&after, &incremented(&before))
 }
 
 /// 100 loops of 100 iterations each.
