@@ -143,10 +143,11 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
 }
 
 /// Capabilities that no driver of the matrix has, or that no test enables.
-const MISSING: [(u32, &str); 6] = [
+const MISSING: [(u32, &str); 7] = [
     (5116, "bfloat16"),
     (5128, "VK_EXT_descriptor_heap"),
     (4212, "8-bit floats"),
+    (5425, "VK_EXT_shader_long_vector"),
     (5340, "VK_NV_ray_tracing"),
     (5357, "VK_NV_cooperative_matrix"),
     (6022, "VK_KHR_cooperative_matrix"),
