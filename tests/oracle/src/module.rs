@@ -117,6 +117,8 @@ impl Module {
                         block.insts.push(inst);
                     }
                 }
+                // The line of a function may precede it.
+                (op::Line | op::NoLine, None) => {}
                 (_, None) => {
                     if inst.op == op::EntryPoint {
                         entries.push(Entry {
@@ -161,5 +163,30 @@ impl Module {
         self.globals
             .iter()
             .any(|i| i.op == op::Capability && i.word(0) == capability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_between_functions_are_not_globals() {
+        let function = |id| {
+            [
+                [5 << 16 | 54, 1, id, 0, 2].as_slice(),
+                &[2 << 16 | 248, id + 1, 1 << 16 | 253, 1 << 16 | 56],
+            ]
+            .concat()
+        };
+        let header = [0x0723_0203, 0x1_0500, 0, 10, 0, 2 << 16 | 19, 1, 3 << 16 | 33, 2, 1];
+        let line = [4 << 16 | 8, 9, 1, 1];
+        let words = [&header[..], &line, &function(3), &line, &function(5)].concat();
+        let module = Module::parse(&words).expect("a module");
+        let globals: Vec<u16> = module.globals.iter().map(|inst| inst.op).collect();
+        assert_eq!(
+            (globals, module.functions.len()),
+            (vec![op::TypeVoid, op::TypeFunction], 2)
+        );
     }
 }
