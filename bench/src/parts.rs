@@ -9,7 +9,7 @@ use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::gpu_drivers::Family;
 use vkabort_test_kit::layer::Layer;
 use vkabort_tests::gpu_matrix::DEVICES;
-use vkabort_tests::harness::{Placement, Target};
+use vkabort_tests::harness::{Placement, System, Target};
 use vkabort_tests::measure::cases::MEASUREMENTS;
 
 /// A part of the benchmark.
@@ -159,7 +159,7 @@ fn target(driver: &Driver, placement: Placement, layer: &Layer) -> Result<Target
         layer: layer.clone(),
         placement,
         program: (std::env::current_exe()?, Vec::new()),
-        wine: None,
+        system: System::Own,
         folder: vkabort_test_kit::target().join("vkabort/bench"),
         shader_cache: None,
         settings: Vec::from_iter((placement == Placement::Alone).then_some(("emulation", emulation))),

@@ -10,6 +10,7 @@ use crate::commands::{
     instrument::InstrumentArgs,
     man::ManArgs,
     run::RunArgs,
+    sanitize::SanitizeArgs,
     settings::SettingsArgs,
     sites::SitesArgs,
 };
@@ -46,6 +47,8 @@ Colours follow --color, else NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.";
 pub enum Command {
     /// Rewrite a SPIR-V module as the layer does: aborts become records in memory
     Instrument(InstrumentArgs),
+    /// Plant checks into a SPIR-V module that has none: loops that do not end, and the stops of its author
+    Sanitize(SanitizeArgs),
     /// List the abort sites of SPIR-V modules, with the layout of their messages
     Sites(SitesArgs),
     /// Warn about faults of aborts: formats that do not fit their arguments, messages that are too large, ..

@@ -1,9 +1,10 @@
-//! Errors of commands, and their exit codes.
+//! Errors of commands, their exit codes, and the names of files in them.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use vkabort_record::escape::escape_bytes;
 
 /// Exit codes, as `vkabort --help` lists them.
 pub mod code {
@@ -57,7 +58,7 @@ impl Failure {
 
     /// [`Failure::file`] for a path.
     pub fn path(path: &Path, action: &str, error: &io::Error) -> Self {
-        Self::file(&path.display().to_string(), action, error)
+        Self::file(&input_name(path), action, error)
     }
 
     /// Exit code of the process.
@@ -74,3 +75,16 @@ impl fmt::Display for Failure {
 
 /// Result of a command or of a part of it.
 pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Name of a file in messages: its path, in which invalid UTF-8 is escaped, or `standard input` for `-`.
+pub fn input_name(path: &Path) -> String {
+    if is_standard(path) {
+        return "standard input".to_owned();
+    }
+    escape_bytes(path.as_os_str().as_encoded_bytes())
+}
+
+/// Whether the path is `-`.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

@@ -5,7 +5,7 @@ use crate::io;
 use crate::module::Module;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use walkdir::WalkDir;
 
@@ -13,7 +13,7 @@ use walkdir::WalkDir;
 /// like a SPIR-V module, in alphabetical order.
 ///
 /// Reports what cannot be read and what `each` refuses, and goes on. Returns the exit code of the first of these failures.
-pub fn for_each_module(paths: &[String], mut each: impl FnMut(Module) -> Result<()>) -> ExitCode {
+pub fn for_each_module(paths: &[PathBuf], mut each: impl FnMut(Module) -> Result<()>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     let mut failed = |failure: Failure| {
         io::note(&format!("error: {failure}"));
@@ -22,7 +22,7 @@ pub fn for_each_module(paths: &[String], mut each: impl FnMut(Module) -> Result<
         }
     };
     for path in paths {
-        if !Path::new(path).is_dir() {
+        if !path.is_dir() {
             Module::read(path).and_then(&mut each).unwrap_or_else(&mut failed);
             continue;
         }
@@ -33,30 +33,26 @@ pub fn for_each_module(paths: &[String], mut each: impl FnMut(Module) -> Result<
             read.and_then(&mut each).unwrap_or_else(&mut failed);
         }
         if is_empty {
-            failed(Failure::input(format!("{path}: no SPIR-V module in this folder")));
+            failed(Failure::input(format!(
+                "{}: no SPIR-V module in this folder",
+                io::input_name(path)
+            )));
         }
     }
     code
 }
 
-fn modules_below(folder: &str) -> impl Iterator<Item = Result<String>> {
-    let folder = folder.to_owned();
-    let entries = WalkDir::new(&folder).follow_links(true).sort_by_file_name();
+fn modules_below(folder: &Path) -> impl Iterator<Item = Result<PathBuf>> {
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name();
     entries.into_iter().filter_map(move |entry| match entry {
-        Ok(entry) if entry.file_type().is_file() && is_module(entry.path()) => match entry.path().to_str() {
-            Some(path) => Some(Ok(path.to_owned())),
-            None => Some(Err(Failure::input(format!(
-                "{}: the name is not UTF-8: rename the file",
-                entry.path().display()
-            )))),
-        },
+        Ok(entry) if entry.file_type().is_file() && is_module(entry.path()) => Some(Ok(entry.into_path())),
         Ok(_) => None,
         Err(error) => {
-            let path = error.path().unwrap_or(Path::new(folder.as_str())).display().to_string();
+            let path = error.path().unwrap_or(folder).to_owned();
             let error = error
                 .into_io_error()
                 .unwrap_or_else(|| std::io::Error::other("symbolic links form a circle"));
-            Some(Err(Failure::file(&path, "read", &error)))
+            Some(Err(Failure::path(&path, "read", &error)))
         }
     })
 }

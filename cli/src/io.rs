@@ -1,60 +1,118 @@
 //! Files, with `-` for standard input and output, and messages on standard error.
+//!
+//! All output passes through here, and here alone it is made safe for a terminal: file names, shaders, settings, drivers and
+//! reports are not trusted.
 
-use crate::failure::{Failure, Result};
+pub use crate::failure::input_name;
+use crate::failure::{Failure, Result, is_standard};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Display;
 use std::io::{self, Read, Write};
-
-/// Name of a file in messages: its path, or `standard input` for `-`.
-pub fn input_name(path: &str) -> String {
-    if path == "-" { "standard input" } else { path }.to_owned()
-}
+use std::path::Path;
+use vkabort_record::escape::{Styled, json_text, printable};
+use vkabort_record::report::COLUMNS;
+use vkabort_record::site::SiteTable;
 
 /// Reads a whole file, or standard input.
 ///
 /// # Errors
 ///
 /// The file cannot be read.
-pub fn read(path: &str) -> Result<Vec<u8>> {
-    let result = if path == "-" {
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let result = if is_standard(path) {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     } else {
         std::fs::read(path)
     };
-    result.map_err(|error| Failure::file(&input_name(path), "read", &error))
+    result.map_err(|error| Failure::path(path, "read", &error))
 }
 
-/// Writes a file, or to standard output.
+/// Writes bytes that are not for a terminal to a file, or to standard output.
 ///
 /// # Errors
 ///
 /// The file cannot be written.
-pub fn write(path: &str, bytes: &[u8]) -> Result<()> {
-    if path == "-" {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if is_standard(path) {
         return write_stdout(bytes);
     }
-    std::fs::write(path, bytes).map_err(|error| Failure::file(path, "written", &error))
+    std::fs::write(path, bytes).map_err(|error| Failure::path(path, "written", &error))
 }
 
-/// Writes text to standard output.
+/// Writes text to a file, or to standard output, its control characters escaped.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    write(path, printable(text).as_bytes())
+}
+
+/// Writes a table of abort sites as JSON.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_sites(path: &Path, sites: &SiteTable) -> Result<()> {
+    // Serialising plain structures with string keys does not fail.
+    write_json(path, &serde_json::to_string_pretty(sites).unwrap_or_default())
+}
+
+/// Writes text to standard output, its control characters escaped.
 ///
 /// # Errors
 ///
 /// Standard output cannot be written. A closed pipe is not an error.
 pub fn print(text: &str) -> Result<()> {
+    print_styled(&Styled::plain(text))
+}
+
+/// Writes text with styles to standard output.
+///
+/// # Errors
+///
+/// As [`print`].
+pub fn print_styled(text: &Styled) -> Result<()> {
     write_stdout(text.as_bytes())
 }
 
-/// Writes a line to standard error, after the command's name.
-pub fn note(text: &str) {
-    // A closed standard error leaves no place to report its own failure.
-    let _ = writeln!(io::stderr().lock(), "vkabort: {text}");
+/// Writes a JSON text and a line end to standard output. Strings keep their values; [`print`] would change them.
+///
+/// # Errors
+///
+/// As [`print`].
+pub fn print_json(json: &impl Display) -> Result<()> {
+    write_json("-".as_ref(), json)
 }
 
-/// Writes text to standard error as it is.
-pub fn print_error(text: &str) {
+/// [`print_json`], or writes the same to a file.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_json(path: &Path, json: &impl Display) -> Result<()> {
+    write(path, json_text(&format!("{json}\n")).as_bytes())
+}
+
+/// Writes a message to standard error, after the command's name, its control characters escaped. Lines after the first are
+/// indented, so that a name in the message cannot forge a message.
+pub fn note(text: &str) {
+    let mut lines = text.split('\n');
+    let mut out = format!("vkabort: {}\n", lines.next().unwrap_or_default());
+    for line in lines {
+        let indent = if line.starts_with(' ') { "" } else { "  " };
+        out += &format!("{indent}{line}\n");
+    }
+    print_error(&Styled::plain(&out));
+}
+
+/// Writes text with styles to standard error.
+pub fn print_error(text: &Styled) {
+    // A closed standard error leaves no place to report its own failure.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
@@ -68,6 +126,11 @@ pub fn count(number: u64, noun: &str) -> String {
 /// the stream is a terminal that shows them (`TERM`, `CLICOLOR`).
 pub fn has_color(stream: &impl RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
+}
+
+/// Width of the terminal on a stream, or that of reports without one.
+pub fn columns(stream: &Term) -> usize {
+    stream.size_checked().map_or(COLUMNS, |(_, columns)| columns.into())
 }
 
 /// A progress bar of `steps` steps on standard error; invisible if that is not a terminal.

@@ -17,7 +17,11 @@ pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Re
     let sites = Totals::of(reports).sites.into_iter().map(|total| {
         let site = total.first;
         let message = site.samples.first().map(|sample| sample.message.text.as_str());
-        let mut case = failed("shader-abort", message.unwrap_or_default(), &place(&site));
+        let kind = match &site.check {
+            Some(check) => format!("shader-check-{check}"),
+            None => "shader-abort".to_owned(),
+        };
+        let mut case = failed(&kind, message.unwrap_or_default(), &place(&site));
         let mut whole = Report::default();
         if total.submits > 1 {
             whole.sites.push(SiteReport {
@@ -47,15 +51,16 @@ fn failed(kind: &str, message: &str, name: &str) -> TestCase {
 
 /// Source line, function or module of a site. Without a column: some compilers give none, and test names should last.
 fn place(site: &SiteReport) -> String {
-    match (&site.location, &site.function, site.module_hash) {
+    let place = match (&site.location, &site.function, site.module_hash) {
         (Some(location), ..) => show_location(&Location {
             column: 0,
             ..location.clone()
         }),
-        (None, Some(function), _) => one_line(function),
+        (None, Some(function), _) => function.clone(),
         (None, None, Some(hash)) => format!("module {hash}"),
         _ => "unknown place".to_owned(),
-    }
+    };
+    one_line(&place)
 }
 
 #[cfg(test)]
@@ -72,6 +77,7 @@ mod tests {
             function: Some(hostile.into()),
             module_name: Some(hostile.into()),
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: Message::untyped(hostile.as_bytes()),
@@ -90,6 +96,7 @@ mod tests {
         report.sites.push(SiteReport {
             function: Some("check<T>".into()),
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: Message::untyped(b"a < b & \"c\""),
@@ -110,6 +117,12 @@ mod tests {
             "{again}"
         );
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
+        report.sites[0].check = Some("loops".to_owned());
+        let planted = document("app", None, Duration::ZERO, &[report]);
+        assert!(
+            planted.contains("type=\"shader-check-loops\"") && planted.contains("= check: loops"),
+            "{planted}"
+        );
         let text = document("app", Some("exit code 3"), Duration::ZERO, &[]);
         assert!(text.contains("failures=\"1\""));
         assert!(

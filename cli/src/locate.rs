@@ -5,7 +5,7 @@ use crate::system;
 use serde_json::Value as Json;
 use std::env;
 use std::path::{Path, PathBuf};
-use vkabort_manifest::{Kind, LAYER, LIBRARY};
+use vkabort_manifest::{Bits, FOLDER_32, Kind, LAYER, LIBRARY};
 
 /// A manifest of the layer that the loader finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +23,8 @@ pub struct Registered {
 /// # Errors
 ///
 /// The path does not exist, or the library is in none of these places.
-pub fn library(path: Option<&str>) -> Result<PathBuf> {
+pub fn library(path: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = path {
-        let path = Path::new(path);
         let path = if path.is_dir() {
             path.join(LIBRARY)
         } else {
@@ -51,6 +50,17 @@ pub fn library(path: Option<&str>) -> Result<PathBuf> {
         })
 }
 
+/// The library for 32-bit programs that belongs to this one: in its folder [`FOLDER_32`], or where Cargo places it beside a build of
+/// this one.
+pub fn library_32(library: &Path) -> Option<PathBuf> {
+    const TARGET: &str = "i686-unknown-linux-gnu";
+    let folder = library.parent()?;
+    let built = || Some(folder.parent()?.join(TARGET).join(folder.file_name()?).join(LIBRARY));
+    let installed = folder.join(FOLDER_32).join(LIBRARY);
+    let mut found = std::iter::once(installed).chain(built());
+    found.find(|path| Bits::of(path) == Some(Bits::B32) && path != library)
+}
+
 /// All manifests of the layer that the loader finds, in its order.
 pub fn registered() -> Vec<Registered> {
     let found = system::manifests().into_iter();
@@ -73,6 +83,26 @@ fn parse(manifest: &Path, kind: Kind) -> Option<Registered> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_32_bit_library_is_in_its_folder_or_in_that_of_its_build() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let library = folder.path().join("release").join(LIBRARY);
+        let write = |path: &Path, bytes: &[u8]| {
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, bytes).expect("a file");
+        };
+        write(&library, b"\x7fELF\x02");
+        assert_eq!(library_32(&library), None);
+        let built = folder.path().join("i686-unknown-linux-gnu/release").join(LIBRARY);
+        write(&built, b"\x7fELF\x01");
+        assert_eq!(library_32(&library), Some(built.clone()));
+        let installed = folder.path().join("release/32").join(LIBRARY);
+        write(&installed, b"\x7fELF\x02");
+        assert_eq!(library_32(&library), Some(built), "not a 32-bit library");
+        write(&installed, b"\x7fELF\x01");
+        assert_eq!(library_32(&library), Some(installed));
+    }
 
     #[test]
     fn relative_libraries_are_relative_to_their_manifest() {

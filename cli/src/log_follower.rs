@@ -2,11 +2,12 @@
 
 use crate::failure::{Failure, Result};
 use crate::io;
+use console::Term;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use vkabort_record::escape::one_line;
+use vkabort_record::escape::Styled;
 use vkabort_record::report::Filter;
 use vkabort_record::report::Report;
 
@@ -116,7 +117,7 @@ impl<'a> LogFollower<'a> {
 
     fn show(&mut self, text: &str) -> Result<()> {
         let mut reports = Report::read_json_lines(text)
-            .map_err(|error| Failure::input(format!("{}: {error}", self.path.display())))?;
+            .map_err(|error| Failure::input(format!("{}: {error}", io::input_name(self.path))))?;
         for line in text.lines().filter(|line| line.starts_with("{\"type\":\"log\"")) {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
             let (level, message) = (line["level"].as_str(), line["message"].as_str());
@@ -126,7 +127,7 @@ impl<'a> LogFollower<'a> {
             {
                 let is_unused = level == "error" && message.contains("but this device did not enable");
                 self.log.unused_modules += usize::from(is_unused);
-                io::note(&format!("{level}: {}", one_line(message)));
+                io::note(&format!("{level}: {message}"));
             }
         }
         self.log.is_empty &= text.trim().is_empty();
@@ -134,11 +135,11 @@ impl<'a> LogFollower<'a> {
             reports.iter_mut().for_each(|report| filter.apply(report));
         }
         let color = io::has_color(&std::io::stderr());
+        let columns = io::columns(&Term::stderr());
         for report in &reports {
-            io::print_error(&if self.json {
-                report.json_lines()
-            } else {
-                report.text(color)
+            io::print_error(&match self.json {
+                true => Styled::plain(&report.json_lines()),
+                false => report.styled(color, columns),
             });
         }
         self.log.reports.extend(reports);

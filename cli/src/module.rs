@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::io;
+use std::path::Path;
 
 const MAGIC: u32 = 0x0723_0203;
 
@@ -21,7 +22,7 @@ impl Module {
     /// # Errors
     ///
     /// The file cannot be read, or is not a SPIR-V module.
-    pub fn read(path: &str) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
         Self::parse(io::input_name(path), &io::read(path)?)
     }
 

@@ -1,6 +1,8 @@
 //! Parsers of option values.
 
+use vkabort_instrument::Checks;
 use vkabort_manifest::value;
+use vkabort_record::site::ModuleHash;
 
 /// Parses `KEY=VALUE`.
 ///
@@ -36,6 +38,34 @@ pub fn bytes(text: &str) -> Result<u32, String> {
     u32::try_from(number).map_err(|_| "the maximum is 4294967295 bytes".to_owned())
 }
 
+/// Parses names of checks, at least one.
+///
+/// # Errors
+///
+/// A name is not one of a check, or there are none.
+pub fn checks(text: &str) -> Result<Checks, String> {
+    let checks: Checks = text.parse()?;
+    match checks.is_empty() {
+        true => Err("expected at least one check, for example loops".to_owned()),
+        false => Ok(checks),
+    }
+}
+
+/// Parses `HASH=FILE`: the hash of a module and the file of another one.
+///
+/// # Errors
+///
+/// The text has another form.
+pub fn replacement(text: &str) -> Result<(ModuleHash, String), String> {
+    let (hash, file) = text
+        .split_once('=')
+        .ok_or("expected HASH=FILE, for example 6c0f1cf89350bb7a=sum.spv")?;
+    let hash = hash.trim().to_ascii_lowercase();
+    let hash =
+        ModuleHash::try_from(hash).map_err(|problem| format!("{problem}, which `--dump-modules` names files by"))?;
+    Ok((hash, file.trim().to_owned()))
+}
+
 /// Parses `ID=HEXBYTES`: a `SpecId` and its data.
 ///
 /// # Errors
@@ -67,6 +97,10 @@ mod tests {
         assert_eq!(address("0x7f00_0000").ok(), None);
         assert_eq!(address("0x7f000010"), Ok(0x7f00_0010));
         assert!(address("0x7f000008").is_err());
+        assert!(checks("loops").is_ok() && checks("off").is_err() && checks("loop").is_err());
+        let (hash, file) = replacement("00000000000000AB=a=b.spv").expect("a hash and a file");
+        assert_eq!((hash, file.as_str()), (ModuleHash(0xab), "a=b.spv"));
+        assert!(replacement("ab=x").is_err() && replacement("00000000000000ab").is_err());
         assert_eq!(specialization("7=0aFF"), Ok((7, vec![0x0a, 0xff])));
         assert!(specialization("7=0").is_err());
         assert!(specialization("x=00").is_err());

@@ -63,7 +63,11 @@ pub fn variable_for(key: &str, value: &str) -> Result<String> {
 /// Whether a setting can have this value.
 pub fn is_valid(setting: &Json, value: &str) -> bool {
     match text(setting, "type") {
-        "ENUM" => choices(setting).iter().any(|choice| choice.eq_ignore_ascii_case(value)),
+        "ENUM" => has_choice(setting, value),
+        "FLAGS" => {
+            let mut names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
+            names.all(|name| name.eq_ignore_ascii_case("off") || has_choice(setting, name))
+        }
         "INT" => {
             let number = match text(setting, "unit") {
                 "bytes" => value::bytes(value),
@@ -85,14 +89,6 @@ pub fn invalid(setting: &Json, value: &str) -> String {
         suggestion(value, choices(setting).into_iter()),
         describe(setting)
     )
-}
-
-/// The default of a setting as text.
-pub fn default_of(setting: &Json) -> String {
-    match &setting["default"] {
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// All settings as the manifest describes them.
@@ -133,6 +129,10 @@ fn text<'a>(setting: &'a Json, key: &str) -> &'a str {
     setting[key].as_str().unwrap_or_default()
 }
 
+fn has_choice(setting: &Json, value: &str) -> bool {
+    choices(setting).iter().any(|choice| choice.eq_ignore_ascii_case(value))
+}
+
 fn choices(setting: &Json) -> Vec<&str> {
     let flags = setting["flags"].as_array().map(Vec::as_slice).unwrap_or_default();
     flags.iter().filter_map(|flag| flag["key"].as_str()).collect()
@@ -142,6 +142,7 @@ fn choices(setting: &Json) -> Vec<&str> {
 fn describe(setting: &Json) -> String {
     let values = match text(setting, "type") {
         "ENUM" => choices(setting).join(", "),
+        "FLAGS" => format!("off, or a list of {}", choices(setting).join(", ")),
         "INT" => format!(
             "{} to {} {}",
             setting["range"]["min"],
@@ -175,6 +176,11 @@ mod tests {
         assert_eq!(variable("arena_size").expect("a setting"), name);
         assert!(variable_for("arena_size", "4M").is_ok() && variable_for("drain_timeout_ms", "4M").is_err());
         assert!(variable_for("trap", "Hang").is_ok());
+        assert!(variable_for("sanitize", "loops,breaks").is_ok() && variable_for("sanitize", "off").is_ok());
+        assert!(
+            error("sanitize", "loop")
+                .contains("; did you mean `loops`?\n  sanitize = off, or a list of default, all, ")
+        );
         assert!(variable_for("dump_dir", "anything at all").is_ok());
     }
 

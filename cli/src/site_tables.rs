@@ -3,9 +3,10 @@
 use crate::failure::{Failure, Result};
 use crate::io;
 use crate::module::Module;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vkabort_instrument::{Options, Outcome, instrument};
+use vkabort_record::escape::escape_bytes;
 use vkabort_record::report::ModuleInfo;
 use vkabort_record::site::SiteTable;
 use vkabort_record::site_json;
@@ -28,7 +29,7 @@ pub fn of_module(module: &Module, options: &Options) -> Result<Option<SiteTable>
 /// # Errors
 ///
 /// A file cannot be read, or is neither a module nor a site table.
-pub fn read(paths: &[String]) -> Result<Vec<ModuleInfo>> {
+pub fn read(paths: &[PathBuf]) -> Result<Vec<ModuleInfo>> {
     let mut modules = Vec::new();
     for path in paths {
         let bytes = io::read(path)?;
@@ -49,8 +50,9 @@ pub fn read(paths: &[String]) -> Result<Vec<ModuleInfo>> {
 }
 
 /// The file's stem, unless it is the module's hash: `aborts/5a6b000000000001.sites.json` is not a name.
-fn module_name(path: &str, table: &SiteTable) -> Option<String> {
-    let file = Path::new(path).file_name()?.to_string_lossy().into_owned();
+fn module_name(path: &Path, table: &SiteTable) -> Option<String> {
+    let file = path.file_name()?;
+    let file = escape_bytes(file.as_encoded_bytes());
     let stem = file.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-")?;
     (stem != table.module_hash.to_string()).then(|| stem.to_owned())
 }

@@ -5,7 +5,7 @@
 //! program's own debug messenger.
 
 use crate::failure::{Failure, Result};
-use crate::system;
+use crate::{locate, system};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Creates the folder, with a manifest that names `library`.
+    /// Creates the folder, with a manifest that names `library`, and one for the library of 32-bit programs if there is one.
     ///
     /// # Errors
     ///
@@ -30,8 +30,10 @@ impl Stage {
             .tempdir_in(&base)
             .map_err(|error| Failure::path(&base, "written", &error))?;
         let manifests = folder.path().join("vulkan").join(Kind::Implicit.folder());
-        vkabort_manifest::write(Kind::Implicit, LAYER, library, &manifests)
-            .map_err(|error| Failure::path(&manifests, "written", &error))?;
+        for library in [library.to_path_buf()].into_iter().chain(locate::library_32(library)) {
+            vkabort_manifest::write(Kind::Implicit, LAYER, &library, &manifests)
+                .map_err(|error| Failure::path(&manifests, "written", &error))?;
+        }
         Ok(Self { folder })
     }
 

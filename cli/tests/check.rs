@@ -28,7 +28,7 @@ fn formats_that_do_not_fit_their_arguments_are_warned_about() {
         ),
         (
             "too large",
-            "the format has fewer conversions than the message has arguments: reports show the others in brackets",
+            "the format has no conversion for argument 1 (u32), which follows in brackets: add `%u`",
         ),
         ("named %s", "the argument of `%s` is not a string (u32)"),
         ("at %f", "the argument of `%f` is not a float (u32)"),
@@ -114,4 +114,63 @@ fn variants_of_a_shader_are_reported_once_in_every_format() {
     let none = vkabort(&["check", "--format", "sarif", "-"], &little(&plain())).ok();
     let none: Json = serde_json::from_str(none.text()).expect("JSON");
     assert_eq!(none["runs"][0]["results"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn rules_can_be_allowed_and_denied() {
+    let words = little(&formatted("%s"));
+    let check = |options: &[&str]| vkabort(&[&["check", "-"], options].concat(), &words);
+    let run = check(&["--werror", "--allow", "format"]).ok();
+    assert_eq!((run.text(), run.stderr.as_str()), ("", ""));
+    check(&["--werror", "--allow", "overlap"]).fails(7, "1 warning");
+    for options in [&["--deny", "format"][..], &["--deny", "format", "--allow", "format"]] {
+        let run = check(options);
+        run.fails(3, "1 error, 0 warnings");
+        run.prints("hand.comp:12:5: error: the argument of `%s` is not a string (u32) [format]");
+    }
+    // Errors stay errors.
+    check(&["--allow", "size"]).fails(2, "[possible values: format, overlap, debug-info, extension]");
+}
+
+#[test]
+fn files_are_named_relative_to_the_source_root() {
+    let folder = folder("source_root");
+    for path in ["shaders/post", "build", ".git"] {
+        std::fs::create_dir_all(folder.join(path)).expect("created");
+    }
+    std::fs::write(folder.join("shaders/post/hand.comp"), "").expect("written");
+    std::fs::write(folder.join(".git/hand.comp"), "").expect("written");
+    std::fs::write(folder.join("build/hand.spv"), little(&formatted("%s"))).expect("written");
+    let name = |within: &str, args: &[&str]| {
+        let run = run_in(&folder.join(within), &[&["check"], args].concat(), b"");
+        run.text().split(": ").next().unwrap_or_default().to_owned()
+    };
+    // As the compiler was run, or from the root, as in a step of a workflow.
+    assert_eq!(name("shaders/post", &["../../build/hand.spv"]), "hand.comp:12:5");
+    let expected = "shaders/post/hand.comp:12:5";
+    assert_eq!(
+        name("shaders/post", &["--source-root", "../..", "../../build/hand.spv"]),
+        expected
+    );
+    assert_eq!(name(".", &["--source-root", ".", "build"]), expected);
+    let args = ["check", "--source-root", ".", "--format", "github", "build"];
+    run_in(&folder, &args, b"").prints("::warning file=shaders/post/hand.comp,line=12,col=5,");
+    let args = ["check", "--source-root", ".", "--format", "sarif", "build"];
+    let sarif: Json = serde_json::from_str(run_in(&folder, &args, b"").ok().text()).expect("JSON");
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(
+        *place,
+        serde_json::json!({"uri": "shaders/post/hand.comp", "uriBaseId": "%SRCROOT%"})
+    );
+    let root = sarif["runs"][0]["originalUriBaseIds"]["%SRCROOT%"]["uri"]
+        .as_str()
+        .expect("a root");
+    assert!(
+        root.starts_with("file:///") && root.ends_with("/source_root/"),
+        "{root}"
+    );
+    // Two files of that name: either may be meant.
+    std::fs::write(folder.join("shaders/hand.comp"), "").expect("written");
+    assert_eq!(name(".", &["--source-root", ".", "build"]), "hand.comp:12:5");
+    run_in(&folder, &["check", "--source-root", "none", "build"], b"").fails(4, "none: cannot be found");
 }

@@ -204,6 +204,20 @@ vkabort: shader aborted: 7 (0x00000007)
 }
 
 #[test]
+fn site_tables_that_match_no_message_are_noticed() {
+    let folder = with_table("unmatched");
+    let warning = "warning: nothing in --sites (sites.json) has the site of a message";
+    let foreign = message_data([payload(b"odd %u\0\0", 7).as_slice()]);
+    decode(&folder, &[], &foreign).ok().says(warning);
+    let both = message_data([payload(b"odd %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
+    assert_eq!(decode(&folder, &[], &both).ok().stderr, "");
+    assert_eq!(decode(&folder, &[], b"").ok().stderr, "");
+    let other = std::fs::read_to_string(folder.join("sites.json")).expect("the table");
+    std::fs::write(folder.join("sites.json"), other.replace("feed", "beef")).expect("written");
+    decode(&folder, &[], &arena(64)).ok().says(warning);
+}
+
+#[test]
 fn truncated_and_invalid_data_is_reported() {
     let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
     let run = vkabort(&["decode", "-"], &data[..30]).ok();

@@ -23,4 +23,7 @@ fn machines_without_drivers_are_unsupported() {
     let run = run_with(&folder, &["doctor", "--layer", "."], b"", &variables);
     assert_eq!(run.code, 5);
     run.begins("Vulkan loader    does not work: ");
+    if run.text().contains("no Vulkan driver was found") {
+        run.prints("VK_DRIVER_FILES is set to /nonexistent.json, so ");
+    }
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{ABORT, report, run_in, run_program, run_with, with_program};
+use common::{ABORT, report, run_in, run_program, run_with, with_program, without_vulkan};
 
 #[test]
 fn programs_without_aborts_keep_their_output_and_exit_code() {
@@ -32,6 +32,12 @@ fn programs_without_aborts_keep_their_output_and_exit_code() {
     let folder = with_program("without", "exit 0");
     let ran = run_program(&folder, &[]).ok();
     ran.says("the layer was not used");
+    // Whether or not the machine has the loader.
+    let home = folder.to_str().expect("UTF-8").to_owned();
+    let args = ["run", "--layer", ".", "--", "./app"];
+    let ran = run_with(&folder, &args, b"", &without_vulkan(&home)).ok();
+    ran.says("vkabort: ./app: the layer was not used: ");
+    assert!(!ran.stderr.contains("did not query"), "{}", ran.stderr);
     let folder = with_program("killed", "kill -9 $$");
     assert_eq!(run_program(&folder, &[]).code, 128 + 9);
 }

@@ -99,3 +99,35 @@ fn a_variable_that_switches_the_layer_off_is_named() {
         "VKABORT_DISABLE is set: it switches the layer off, whatever its value",
     );
 }
+
+#[test]
+fn settings_that_others_imply_have_their_values() {
+    let variables = [("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops")];
+    let ran = settings(
+        "settings_implied",
+        "vkabort_shader_abort.emulation = force\n",
+        &[],
+        &variables,
+    )
+    .ok();
+    let lines: Vec<Vec<&str>> = ran
+        .text()
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    for expected in [
+        &["enable", "always", "implied", "by", "sanitize"][..],
+        &["on_abort", "continue", "implied", "by", "sanitize"],
+        &["emulation", "force", "vk_layer_settings.txt,", "line", "1"],
+    ] {
+        assert!(
+            lines.iter().any(|line| line == expected),
+            "{expected:?}\n{}",
+            ran.text()
+        );
+    }
+    let off = settings("settings_off", "", &[], &[("VK_VKABORT_SHADER_ABORT_SANITIZE", "off")]).ok();
+    assert!(!off.text().contains("implied"), "{}", off.text());
+    let ran = settings("settings_check", "vkabort_shader_abort.sanitize = loop\n", &[], &[]);
+    ran.fails(3, "`loop` is not a valid value for sanitize; did you mean `loops`?");
+}

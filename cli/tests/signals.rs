@@ -7,8 +7,9 @@ mod common;
 use common::{ABORT, run_program, with_program};
 use std::path::Path;
 
-/// Starts a run, waits until the program prints `ready`, and sends `vkabort` a signal.
-fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
+/// Starts a run, waits until the program prints `ready`, and sends `vkabort` a signal. Returns its exit code, unless the signal
+/// ends it, and what the program prints afterwards.
+fn signalled(name: &str, script: &str, signal: &str) -> (Option<i32>, String) {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
     let folder = with_program(name, script);
@@ -32,7 +33,7 @@ fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
     let mut rest = String::new();
     out.read_to_string(&mut rest).expect("text");
     let status = child.wait().expect("it ends");
-    (status.code().expect("it ends by itself"), rest)
+    (status.code(), rest)
 }
 
 #[test]
@@ -41,16 +42,22 @@ fn signals_are_forwarded_to_the_program() {
     for signal in ["TERM", "INT", "HUP", "USR1"] {
         let script = format!("trap 'echo got {signal}; exit 3' {signal}; {wait}");
         let (code, output) = signalled(&format!("signal-{signal}"), &script, signal);
-        assert_eq!((code, output.as_str()), (3, format!("got {signal}\n").as_str()));
+        assert_eq!((code, output), (Some(3), format!("got {signal}\n")));
     }
     // A program without a handler is killed, as without the command.
-    assert_eq!(signalled("signal-kills", wait, "TERM").0, 128 + 15);
+    assert_eq!(signalled("signal-kills", wait, "TERM").0, Some(128 + 15));
 }
 
 #[test]
 fn aborts_before_a_signal_count() {
     let script = format!("{ABORT}; echo ready; while :; do sleep 0.02; done");
-    assert_eq!(signalled("signal-aborted", &script, "TERM").0, 90);
+    assert_eq!(signalled("signal-aborted", &script, "TERM").0, Some(90));
+}
+
+#[test]
+fn the_program_ends_when_the_command_is_killed() {
+    let script = "echo ready; for i in $(seq 50); do sleep 0.02; done; echo survived";
+    assert_eq!(signalled("signal-kill", script, "KILL"), (None, String::new()));
 }
 
 /// Runs `vkabort run` on a new terminal, types on it, and returns its output.
@@ -60,7 +67,7 @@ fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) 
     // script(1) runs this with $SHELL. A shell that does not replace itself by its last command receives the Ctrl-C too,
     // and dies.
     let command = format!(
-        "exec env --default-signal {} run --layer . -- ./app",
+        "stty rows 30 cols 70; exec env --default-signal {} run --layer . -- ./app",
         env!("CARGO_BIN_EXE_vkabort")
     );
     let mut child = Command::new("script")
@@ -106,6 +113,22 @@ fn the_program_receives_ctrl_c_once() {
     let (code, shown) = on_terminal(&folder, b"\x03", &[]);
     assert_eq!(code, 9, "{shown}");
     assert!(shown.contains("1 times"), "{shown}");
+}
+
+#[test]
+fn source_lines_are_cut_to_the_width_of_the_terminal() {
+    let folder = with_program("columns", &format!("{ABORT}; echo ready"));
+    let line = common::report(b"bad index");
+    let (site, summary) = line.split_once('\n').expect("two lines");
+    let mut site: serde_json::Value = serde_json::from_str(site).expect("JSON");
+    let source = format!("{}abortEXT();", "call(); ".repeat(20));
+    site["location"] = serde_json::json!({"file": "a.comp", "line": 1, "column": 161, "source": source});
+    std::fs::write(folder.join("abort.jsonl"), format!("{site}\n{summary}")).expect("written");
+    let widths = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max();
+    let (_, shown) = on_terminal(&folder, b"", &[("NO_COLOR", "1")]);
+    assert!(shown.contains("abortEXT") && widths(&shown) <= Some(70), "{shown}");
+    let piped = run_program(&folder, &[]).stderr;
+    assert!(piped.contains("abortEXT") && widths(&piped) > Some(70), "{piped}");
 }
 
 #[test]

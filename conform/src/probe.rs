@@ -6,7 +6,7 @@
 use anyhow::{Result, anyhow};
 use ash::vk;
 use serde_json::{Value as Json, json};
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::path::Path;
 pub use vk_ext::EXTENSION_NAMES;
 use vkabort_gpu::device_choice::kind_name;
@@ -37,14 +37,42 @@ fn try_machine(log: Option<&Path>) -> Result<Json> {
     let application = vk::ApplicationInfo::default().api_version(loader.min(vk::API_VERSION_1_3));
     let info = vk::InstanceCreateInfo::default().application_info(&application);
     let devices = Gpu::all(entry, &info, None).map_err(|error| match error.downcast_ref() {
-        Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER) => {
-            anyhow!("no Vulkan driver was found: install one, for example the package mesa-vulkan-drivers")
-        }
+        Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER) => anyhow!(no_driver(|name| std::env::var_os(name))),
         Some(result) => anyhow!("{error} returned {}", show(*result)),
         None => error,
     })?;
     let devices: Vec<Json> = devices.iter().map(|gpu| device(gpu, log)).collect();
     Ok(json!({"loader": version(loader), "layers": layers, "devices": devices}))
+}
+
+/// Why the loader has no driver: variables that select drivers, else none is installed.
+fn no_driver(variable: impl Fn(&str) -> Option<OsString>) -> String {
+    const SELECTORS: [(&str, &str); 4] = [
+        ("VK_DRIVER_FILES", "the loader uses the drivers of its manifests only"),
+        ("VK_ICD_FILENAMES", "the loader uses the drivers of its manifests only"),
+        (
+            "VK_LOADER_DRIVERS_SELECT",
+            "the loader uses only the drivers that it selects",
+        ),
+        (
+            "VK_LOADER_DRIVERS_DISABLE",
+            "the loader does not use the drivers that it names",
+        ),
+    ];
+    let set: Vec<String> = SELECTORS
+        .iter()
+        .filter_map(|(name, effect)| {
+            let value = variable(name).filter(|value| !value.is_empty())?;
+            Some(format!("{name} is set to {}, so {effect}", value.display()))
+        })
+        .collect();
+    match set.is_empty() {
+        true => "no Vulkan driver was found: install one, for example the package mesa-vulkan-drivers".to_owned(),
+        false => format!(
+            "no Vulkan driver was found: {}. Unset it, or correct it",
+            set.join("; ")
+        ),
+    }
 }
 
 fn device(gpu: &Gpu, log: Option<&Path>) -> Json {
@@ -109,4 +137,20 @@ fn create_device(gpu: &Gpu) -> String {
 
 fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     name.map(|name| escape_bytes(name.to_bytes())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_hides_the_drivers_is_named() {
+        let problem = |set: &str| no_driver(|name| (name == set).then(|| "/none.json".into()));
+        assert!(problem("").ends_with("the package mesa-vulkan-drivers"));
+        for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT"] {
+            let text = problem(name);
+            assert!(text.contains(&format!("{name} is set to /none.json, so ")), "{text}");
+            assert!(!text.contains("install"), "{text}");
+        }
+    }
 }

@@ -89,6 +89,8 @@ rules! {
     "Vulkan, vkGetDeviceFaultReportsKHR" {
         NO_REPORTS: "If timeout is zero, it does not wait; VK_TIMEOUT will be returned in this case if no faults have \
          occurred"
+        REPORT_AT_ONCE: "If at least one fault report is available when vkGetDeviceFaultReportsKHR is called, then it \
+         returns immediately. If timeout is zero, it does not wait, but simply returns the current fault count and reports"
         REPORT_TIMEOUT: "will block and wait until a fault occurs and a report becomes available or until the timeout \
          has expired, whichever is sooner"
         REPORT_ONCE: "Each individual fault report is returned exactly once"

@@ -122,6 +122,23 @@ mod tests {
     }
 
     #[test]
+    fn the_check_of_a_site_is_shown() {
+        let decoder = Decoder::default();
+        let tables =
+            br#"{"module_hash":"0000000000000001","entry_points":[],"sites":[{"id":0,"word_offset":5,"function":"f",
+            "entry_points":[],"callers":[],"location":null,"message":{"kind":"int","bits":32,"signed":false},"text":null,"check":"loops"}]}"#;
+        decoder.add_site_tables(tables, None).expect("a site table");
+        let data = message_data([&[7, 0, 0, 0][..]]);
+        for (format, expected) in [
+            (Format::Text, "= check: loops\n"),
+            (Format::JsonLines, "\"check\":\"loops\""),
+        ] {
+            let decoded = decoder.decode(&data, format).expect("message data");
+            assert!(decoded.report.contains(expected), "{decoded:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_a_shader_or_a_site_table_is_refused() {
         let decoder = Decoder::default();
         assert!(decoder.add_shader(&[1, 2, 3], None).is_err());

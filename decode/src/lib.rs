@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
+use vkabort_record::escape::printable;
 
 /// Version of this interface: major * 65536 + minor. The minor version grows when a function, format or result is added, the
 /// major version when a program would have to be compiled again.
@@ -65,7 +66,8 @@ fn guarded(body: impl FnOnce() -> Result<VkabortResult, Failure>) -> VkabortResu
             (VkabortResult::Internal, "a fault of vkabort_decode".to_owned())
         }
     };
-    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    // It may quote the program's data.
+    let message = CString::new(printable(&message)).unwrap_or_default();
     // The thread may be ending.
     let _ = ERROR.try_with(|error| error.replace(message));
     result
@@ -274,5 +276,18 @@ mod tests {
             CStr::from_ptr(vkabort_error_message())
         };
         assert!(message.to_string_lossy().starts_with("not a site table"), "{message:?}");
+    }
+
+    #[test]
+    fn errors_have_no_control_characters() {
+        let decoder = vkabort_decoder_create();
+        let json = c"{\"\x1b[2J\":0}";
+        // SAFETY: the decoder is live until it is freed, and the text has as many bytes.
+        let message = unsafe {
+            vkabort_decoder_add_site_tables(decoder, json.as_ptr(), json.count_bytes(), ptr::null());
+            vkabort_decoder_free(decoder);
+            CStr::from_ptr(vkabort_error_message())
+        };
+        assert!(!message.to_bytes().iter().any(u8::is_ascii_control), "{message:?}");
     }
 }

@@ -2,8 +2,14 @@
  * a new device and runs the shader again, with words that are all zero.
  *
  * Usage: sum SHADER.spv
- * The shader has one storage buffer of 64 words at binding 0, and 32 invocations in a workgroup. */
+ * The shader has one storage buffer of 64 words at binding 0, and 32 invocations in a workgroup.
+ *
+ * Compiled with -DPLAIN, the program knows nothing of aborts, and enables no extension. */
+#ifdef PLAIN
+#include <vulkan/vulkan.h>
+#else
 #include "shader_abort.h"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +17,22 @@
 
 enum { WORDS = 64, GROUPS = 2 };
 
+static const char *name_of(VkResult result) {
+    switch (result) {
+#define NAME(result) case result: return #result;
+    NAME(VK_ERROR_OUT_OF_HOST_MEMORY) NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY) NAME(VK_ERROR_INITIALIZATION_FAILED)
+    NAME(VK_ERROR_MEMORY_MAP_FAILED) NAME(VK_ERROR_LAYER_NOT_PRESENT) NAME(VK_ERROR_EXTENSION_NOT_PRESENT)
+    NAME(VK_ERROR_FEATURE_NOT_PRESENT) NAME(VK_ERROR_INCOMPATIBLE_DRIVER) NAME(VK_ERROR_TOO_MANY_OBJECTS)
+    NAME(VK_ERROR_INVALID_SHADER_NV) NAME(VK_ERROR_UNKNOWN)
+#undef NAME
+    default: return "an unknown error";
+    }
+}
+
+/* Ends the program unless the call was successful or the device is lost. `call` begins with the name of the function. */
 static VkResult check(VkResult result, const char *call) {
     if (result < 0 && result != VK_ERROR_DEVICE_LOST) {
-        fprintf(stderr, "%s returned %d\n", call, result);
+        fprintf(stderr, "%.*s returned %s (%d)\n", (int)strcspn(call, "("), call, name_of(result), result);
         exit(EXIT_FAILURE);
     }
     return result;
@@ -21,6 +40,12 @@ static VkResult check(VkResult result, const char *call) {
 #define CHECK(call) check(call, #call)
 
 static VkDevice create_device(VkPhysicalDevice physical) {
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1,
+                                     .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue};
+#ifndef PLAIN
     const char *extensions[] = {VK_KHR_SHADER_ABORT_EXTENSION_NAME, VK_KHR_DEVICE_FAULT_EXTENSION_NAME,
                                 VK_KHR_SHADER_CONSTANT_DATA_EXTENSION_NAME};
     VkPhysicalDeviceShaderAbortFeaturesKHR abort_features = {
@@ -30,30 +55,34 @@ static VkDevice create_device(VkPhysicalDevice physical) {
     VkPhysicalDeviceShaderConstantDataFeaturesKHR constant_data = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CONSTANT_DATA_FEATURES_KHR, .pNext = &fault,
         .shaderConstantData = VK_TRUE};
-    float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1,
-                                     .pQueuePriorities = &priority};
-    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &constant_data,
-                               .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
-                               .enabledExtensionCount = 3, .ppEnabledExtensionNames = extensions};
+    info.pNext = &constant_data;
+    info.enabledExtensionCount = 3;
+    info.ppEnabledExtensionNames = extensions;
+#endif
     VkDevice device;
     VkResult result = vkCreateDevice(physical, &info, NULL, &device);
     if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
         fprintf(stderr, "The driver has no VK_KHR_shader_abort: use `vkabort run`, and `vkabort doctor` if it does not help\n");
         exit(2);
     }
-    CHECK(result);
+    check(result, "vkCreateDevice");
     return device;
 }
 
 /* Names an object: reports of aborts show the name. */
 static void name(VkDevice device, VkObjectType type, uint64_t object, const char *text) {
+#ifndef PLAIN
     PFN_vkSetDebugUtilsObjectNameEXT set_name =
         (PFN_vkSetDebugUtilsObjectNameEXT)vkGetDeviceProcAddr(device, "vkSetDebugUtilsObjectNameEXT");
-    CHECK(set_name(device, &(VkDebugUtilsObjectNameInfoEXT){.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = type, .objectHandle = object, .pObjectName = text}));
+    VkDebugUtilsObjectNameInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, .objectType = type,
+                                          .objectHandle = object, .pObjectName = text};
+    check(set_name(device, &info), "vkSetDebugUtilsObjectNameEXT");
+#else
+    (void)device, (void)type, (void)object, (void)text;
+#endif
 }
 
+#ifndef PLAIN
 /* Writes the messages of the lost device to a file, which `vkabort decode` shows. */
 static void save_messages(VkDevice device, const char *path) {
     PFN_vkGetDeviceFaultDebugInfoKHR get_debug_info =
@@ -61,9 +90,9 @@ static void save_messages(VkDevice device, const char *path) {
     VkDeviceFaultShaderAbortMessageInfoKHR messages = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_SHADER_ABORT_MESSAGE_INFO_KHR};
     VkDeviceFaultDebugInfoKHR info = {.sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_DEBUG_INFO_KHR, .pNext = &messages};
-    CHECK(get_debug_info(device, &info)); /* The first call returns the size, the second the data. */
+    check(get_debug_info(device, &info), "vkGetDeviceFaultDebugInfoKHR"); /* The first call returns the size, the second the data. */
     messages.pMessageData = malloc(messages.messageDataSize + 1);
-    CHECK(get_debug_info(device, &info));
+    check(get_debug_info(device, &info), "vkGetDeviceFaultDebugInfoKHR");
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(messages.pMessageData, 1, messages.messageDataSize, file) != messages.messageDataSize)
         perror(path);
@@ -72,6 +101,7 @@ static void save_messages(VkDevice device, const char *path) {
     printf("The device is lost: %u bytes of messages are in %s\n", (unsigned)messages.messageDataSize, path);
     free(messages.pMessageData);
 }
+#endif
 
 /* Runs the shader on the words. Returns VK_ERROR_DEVICE_LOST if it aborts. */
 static VkResult run(VkPhysicalDevice physical, VkDevice device, const uint32_t *code, size_t size, uint32_t *words) {
@@ -170,11 +200,14 @@ int main(int count, char **arguments) {
     }
 
     VkInstance instance;
-    CHECK(vkCreateInstance(&(VkInstanceCreateInfo){.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &(VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-            .apiVersion = VK_API_VERSION_1_2},
-        .enabledExtensionCount = 1, .ppEnabledExtensionNames = (const char *[]){VK_EXT_DEBUG_UTILS_EXTENSION_NAME}},
-        NULL, &instance));
+            .apiVersion = VK_API_VERSION_1_2}};
+#ifndef PLAIN
+    info.enabledExtensionCount = 1;
+    info.ppEnabledExtensionNames = (const char *[]){VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+#endif
+    CHECK(vkCreateInstance(&info, NULL, &instance));
     uint32_t devices = 1;
     VkPhysicalDevice physical;
     CHECK(vkEnumeratePhysicalDevices(instance, &devices, &physical));
@@ -191,7 +224,9 @@ int main(int count, char **arguments) {
         VkDevice device = create_device(physical);
         result = run(physical, device, code, size, words);
         if (result == VK_ERROR_DEVICE_LOST) {
+#ifndef PLAIN
             save_messages(device, "messages.bin");
+#endif
             memset(words, 0, sizeof words);
         }
         vkDestroyDevice(device, NULL);

@@ -5,6 +5,7 @@ use crate::analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
 use crate::error::{ErrorKind, Result};
 use crate::options::Options;
 use crate::outcome::Hooks;
+use crate::pass::constant_data;
 use crate::pipeline;
 use vkabort_record::message::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
@@ -25,18 +26,21 @@ pub enum Rule {
     DebugInfo,
     /// The module does not declare `SPV_KHR_abort`.
     Extension,
+    /// Constant data is malformed and not used.
+    ConstantData,
     /// The module cannot be rewritten.
     Refused,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Format,
         Self::Size,
         Self::Overlap,
         Self::DebugInfo,
         Self::Extension,
+        Self::ConstantData,
         Self::Refused,
     ];
 
@@ -48,6 +52,7 @@ impl Rule {
             Self::Overlap => "overlap",
             Self::DebugInfo => "debug-info",
             Self::Extension => "extension",
+            Self::ConstantData => "data",
             Self::Refused => "refused",
         }
     }
@@ -55,11 +60,14 @@ impl Rule {
     /// What the rule requires, in one sentence.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Format => "A format string has one conversion for each argument, of the argument's type.",
+            Self::Format => {
+                "A format string has one conversion for each argument that is not a struct, array or matrix, of the argument's type."
+            }
             Self::Size => "A message is not larger than maxShaderAbortMessageSize.",
             Self::Overlap => "The parts of a message do not overlap.",
             Self::DebugInfo => "A module with aborts has debug information with source lines.",
             Self::Extension => "A module that declares AbortKHR declares SPV_KHR_abort.",
+            Self::ConstantData => "Constant data has as many bytes as its array type, also if nothing uses it.",
             Self::Refused => "The layer can rewrite the module.",
         }
     }
@@ -141,7 +149,14 @@ pub fn check(words: &[u32], options: &Options) -> Result<Option<Checked>> {
             add(Rule::Format, Some(site), note);
         }
     }
-    if let Err(error) = pipeline::rewrite(words, options, Hooks::default())
+    let rewritten = pipeline::rewrite(words, options, Hooks::default());
+    if rewritten.is_ok()
+        && let Some(error) = constant_data::malformed(&index)
+    {
+        let message = format!("constant data that a driver with the extension may refuse: {error}");
+        add(Rule::ConstantData, None, message);
+    }
+    if let Err(error) = rewritten
         // Reported above, site by site.
         && !(error.kind == ErrorKind::Limit && sites.sites.iter().any(|site| site.message.size() > options.max_message_bytes))
     {

@@ -101,13 +101,19 @@ impl FromStr for Checks {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.into_iter().try_fold(Self::default(), |checks, name| {
-            let more = match name {
+            let more = match name.to_ascii_lowercase().as_str() {
                 "off" => Self::default(),
                 "default" => Self::defaults(),
                 "all" => Self::all(),
-                name => {
-                    let row = CHECKS.iter().find(|row| row.name == name);
-                    let row = row.ok_or_else(|| format!("`{name}` is not a check"))?;
+                lower => {
+                    let row = CHECKS.iter().find(|row| row.name == lower);
+                    let names = || CHECKS.map(|row| row.name).join(", ");
+                    let row = row.ok_or_else(|| {
+                        format!(
+                            "`{name}` is not a check. Valid values: default, all, {}; or off",
+                            names()
+                        )
+                    })?;
                     Self::of([row])
                 }
             };
@@ -164,7 +170,12 @@ mod tests {
         );
         let loops: Checks = "loops".parse().expect("a check");
         assert!(loops.contains(Check::Loops) && !loops.contains(Check::Breaks));
-        assert_eq!("loop".parse::<Checks>(), Err("`loop` is not a check".into()));
+        assert_eq!("Default".parse(), Ok(Checks::defaults()));
+        let error = "loops,loop".parse::<Checks>().expect_err("not a check");
+        assert!(
+            error.starts_with("`loop` is not a check. Valid values: default, all, loops, "),
+            "{error}"
+        );
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! switches it on by an environment variable; an *explicit* layer is requested by its name.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod misspelt;
 mod settings_file;
 pub mod sources;
 pub mod value;
 
+pub use bits::Bits;
 use serde_json::Value as Json;
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
@@ -24,6 +26,8 @@ pub const LIBRARY: &str = if cfg!(windows) {
 };
 /// [`LIBRARY`] on Windows.
 pub const LIBRARY_WINDOWS: &str = "VkLayer_vkabort_shader_abort.dll";
+/// Folder beside the 64-bit library with the [`LIBRARY`] of 32-bit programs.
+pub const FOLDER_32: &str = "32";
 /// Environment variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 /// Environment variable that switches the implicit layer off, regardless of [`ENABLE`].
@@ -74,6 +78,11 @@ pub fn file_name(layer: &str) -> String {
     format!("{layer}.json")
 }
 
+/// File name of the manifest of the layer's 32-bit library, which lies beside the other. Both name the same layer.
+pub fn file_name_32(layer: &str) -> String {
+    format!("{layer}.32.json")
+}
+
 /// Parses the template of `kind`.
 ///
 /// # Errors
@@ -83,12 +92,12 @@ pub fn parse(kind: Kind) -> Result<Json> {
     Ok(serde_json::from_str(kind.template())?)
 }
 
-/// Returns the text of a manifest of `layer` that names `library`.
+/// Returns the text of a manifest of `layer` that names `library`, for programs with pointers of this size, or for all.
 ///
 /// # Errors
 ///
 /// The path is not UTF-8: a manifest is JSON and cannot name it.
-pub fn text(kind: Kind, layer: &str, library: &Path) -> Result<String> {
+pub fn text(kind: Kind, layer: &str, library: &Path, bits: Option<Bits>) -> Result<String> {
     let library = library.to_str().ok_or_else(|| {
         let message = format!(
             "{}: the path is not UTF-8, and a manifest cannot name it",
@@ -99,10 +108,15 @@ pub fn text(kind: Kind, layer: &str, library: &Path) -> Result<String> {
     let mut manifest = parse(kind)?;
     manifest["layer"]["name"] = Json::from(layer);
     manifest["layer"]["library_path"] = Json::from(library);
+    if let Some(bits) = bits {
+        // The first version with `library_arch`.
+        manifest["file_format_version"] = Json::from("1.2.1");
+        manifest["layer"]["library_arch"] = Json::from(bits.library_arch());
+    }
     Ok(format!("{manifest:#}\n"))
 }
 
-/// Writes the manifest of `layer` for `library` into `folder` and returns its path.
+/// Writes the manifest of `layer` for `library` into `folder` and returns its path. One for 32-bit programs has a name of its own.
 ///
 /// Leaves an identical file alone, because other processes may be reading it.
 ///
@@ -110,8 +124,12 @@ pub fn text(kind: Kind, layer: &str, library: &Path) -> Result<String> {
 ///
 /// The library's path is not UTF-8, or the file cannot be written.
 pub fn write(kind: Kind, layer: &str, library: &Path, folder: &Path) -> Result<PathBuf> {
-    let text = text(kind, layer, library)?;
-    let path = folder.join(file_name(layer));
+    let bits = Bits::of(library);
+    let text = text(kind, layer, library, bits)?;
+    let path = folder.join(match bits {
+        Some(Bits::B32) => file_name_32(layer),
+        _ => file_name(layer),
+    });
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return Ok(path);
     }
@@ -127,13 +145,25 @@ mod tests {
     #[test]
     fn both_manifests_name_the_layer_and_the_library() {
         for kind in [Kind::Implicit, Kind::Explicit] {
-            let text = text(kind, LAYER, Path::new("/x/lib.so")).expect("the template is well formed");
+            let text = text(kind, LAYER, Path::new("/x/lib.so"), None).expect("the template is well formed");
             let json: Json = serde_json::from_str(&text).expect("the manifest is JSON");
+            assert_eq!(json["file_format_version"], "1.2.0");
+            assert_eq!(json["layer"]["library_arch"], Json::Null);
             assert_eq!(json["layer"]["library_path"], "/x/lib.so");
             assert_eq!(json["layer"]["name"], LAYER);
             let switches = kind == Kind::Implicit;
             assert_eq!(json["layer"]["enable_environment"][ENABLE] == "1", switches);
             assert_eq!(json["layer"]["disable_environment"][DISABLE] == "1", switches);
+        }
+    }
+
+    #[test]
+    fn a_manifest_for_some_programs_names_their_bits() {
+        for (bits, expected) in [(Bits::B32, "32"), (Bits::B64, "64")] {
+            let text = text(Kind::Implicit, LAYER, Path::new("/x/lib.so"), Some(bits)).expect("a manifest");
+            let json: Json = serde_json::from_str(&text).expect("the manifest is JSON");
+            assert_eq!(json["file_format_version"], "1.2.1");
+            assert_eq!(json["layer"]["library_arch"], expected);
         }
     }
 }

@@ -74,22 +74,6 @@ impl Invocation {
         }
     }
 
-    /// A key that sorts invocations of a stage by their ids, the first coordinate fastest.
-    pub(crate) fn order(self) -> [u32; 4] {
-        match self {
-            Self::Global {
-                global: [x, y, z],
-                local_index,
-                ..
-            } => [z, y, x, local_index],
-            Self::Vertex { vertex, instance } => [instance, vertex, 0, 0],
-            Self::Fragment { pixel: [x, y] } => [y, x, 0, 0],
-            Self::Primitive { primitive, invocation } => [primitive, invocation, 0, 0],
-            Self::Launch { id: [x, y, z] } => [z, y, x, 0],
-            Self::Unknown { words } => words,
-        }
-    }
-
     /// Adds local and workgroup ids, which follow from the workgroup size. A size that contradicts the local index is
     /// not the one that ran (it may be specialised), so nothing follows from it.
     #[must_use]

@@ -295,7 +295,7 @@ mod tests {
         );
         assert_eq!(
             notes("full", &[U32]),
-            ["the format has fewer conversions than the message has arguments: reports show the others in brackets"]
+            ["the format has no conversion for argument 1 (u32), which follows in brackets: add `%u`"]
         );
         assert_eq!(
             notes("50% bad", &[]),

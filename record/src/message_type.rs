@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Length {
     /// A constant of the module.
     Constant(u32),
-    /// A specialisation constant: its `SpecId` and default. The true value follows from the record's SIZE.
+    /// Depends on specialisation constants. The true value follows from the record's SIZE.
     Specialised {
-        /// `SpecId`.
-        spec_id: u32,
+        /// `SpecId` of the constant; `None` for an expression.
+        spec_id: Option<u32>,
         /// Value when it is not specialised.
         default: u32,
     },
@@ -279,6 +279,20 @@ mod tests {
         };
         let vector_json = r#"{"kind":"vector","count":3,"component":{"kind":"int","bits":32,"signed":true}}"#;
         assert_eq!(json(vector), vector_json);
+        let specialised = |spec_id| Type::array(Length::Specialised { spec_id, default: 2 }, 4, ScalarType::Bool);
+        for (spec_id, spelling) in [(Some(u32::MAX), "4294967295"), (None, "null")] {
+            let text = json(specialised(spec_id));
+            assert!(
+                text.contains(&format!(
+                    r#""length":{{"specialised":{{"spec_id":{spelling},"default":2}}}}"#
+                )),
+                "{text}"
+            );
+            assert_eq!(
+                serde_json::from_str::<Type>(&text).expect("reads back"),
+                specialised(spec_id)
+            );
+        }
         for wrong in [
             r#"{"kind":"int","bits":7,"signed":true}"#,
             r#"{"kind":"float","bits":128}"#,

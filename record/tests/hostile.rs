@@ -63,7 +63,7 @@ impl Random {
                 Type::Array {
                     length: match self.below(3) {
                         0 => Length::Specialised {
-                            spec_id: self.below(3) as u32,
+                            spec_id: Some(self.below(3) as u32).filter(|id| *id < 2),
                             default: self.number(),
                         },
                         _ => Length::Constant(self.number()),

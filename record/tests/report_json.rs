@@ -109,7 +109,7 @@ fn table() -> SiteTable {
             }),
             message: message(),
             text: None,
-            check: None,
+            check: Some("loops".into()),
         }],
         constants: vec![SpecConstant {
             id: 3,
@@ -242,7 +242,10 @@ fn every_line_fits_the_schema_and_reads_back_unchanged() {
 }
 
 /// Reports of earlier versions, by version.
-const OLD: [(&str, &str); 1] = [("1.0.0", include_str!("reports/1.0.0.jsonl"))];
+const OLD: [(&str, &str); 2] = [
+    ("1.0.0", include_str!("reports/1.0.0.jsonl")),
+    ("1.1.0", include_str!("reports/1.1.0.jsonl")),
+];
 
 #[test]
 fn reports_of_earlier_versions_fit_the_schema_and_are_read() {

@@ -1,7 +1,11 @@
 //! Control characters in names and texts of shaders and drivers reach no terminal, break no line and keep JSON valid.
 
 use vkabort_record::message::Message;
-use vkabort_record::report::{Report, Sample, SiteReport, StageReport, Summary, Totals};
+use vkabort_record::report::{
+    ConstantValue, Report, Sample, SiteReport, SpecializationReport, StageReport, Summary, Totals,
+};
+use vkabort_record::scalar::Scalar;
+use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{Frame, Location, ModuleHash, Snippet, Span};
 
 /// A report in which every string contains `hostile`.
@@ -16,6 +20,7 @@ fn report(hostile: &str) -> Report {
     let site = SiteReport {
         module_hash: Some(ModuleHash(1)),
         module_name: Some(text.clone()),
+        check: Some(text.clone()),
         function: Some(text.clone()),
         callers: vec![Frame {
             function: text.clone(),
@@ -33,16 +38,27 @@ fn report(hostile: &str) -> Report {
         stages: vec![StageReport {
             workgroup_size: None,
             execution_model: 5,
-            stage: "compute".to_owned(),
+            stage: text.clone(),
             entry_points: vec![text.clone()],
             invocations: 1,
         }],
         pipelines: vec![text.clone()],
         queues: vec![text.clone()],
+        queue_labels: vec![text.clone()],
+        specializations: vec![SpecializationReport {
+            constants: vec![ConstantValue {
+                id: 1,
+                name: Some(text.clone()),
+                value: Scalar::from_bits(ScalarType::U32, 7),
+            }],
+            pipelines: vec![text.clone()],
+            ..SpecializationReport::default()
+        }],
         command_buffer: Some(text.clone()),
         invocations: 1,
         distinct_messages: 1,
         samples: vec![Sample {
+            number: None,
             specialization: None,
             invocation: None,
             message: Message::untyped(text.as_bytes()),
@@ -56,8 +72,9 @@ fn report(hostile: &str) -> Report {
             device: Some(text.clone()),
             invocations: 1,
             driver: vec![text.clone()],
-            dump: Some(text),
-            raise: None,
+            dump: Some(text.clone()),
+            full: true,
+            raise: Some(text.clone()),
             ..Summary::default()
         },
     }
@@ -90,7 +107,7 @@ fn counts_of_repeated_aborts_have_no_control_characters() {
         for site in &mut report.sites {
             site.repeats = Some(2);
         }
-        for text in [report.text(false), Totals::of([&report]).table(false)] {
+        for text in [report.text(false), Totals::of([&report]).table(false).into()] {
             let raw = text.contains(|found: char| found == c && found != '\n');
             assert!(!raw, "{c:?} in {text:?}");
             assert!(text.lines().count() <= 4, "{c:?} in {text:?}");

@@ -44,9 +44,10 @@ pub trait Launch: Sync {
         return status.code().is_none();
     }
 
-    /// Whether a process has to run again, since its system ended it for no fault of its own.
-    fn runs_again(&self, _status: ExitStatus) -> bool {
-        false
+    /// Tells from its status whether a process had ended already when its system killed it: its verdict counts, and only its exit
+    /// code is lost.
+    fn lost_exit_code(&self) -> fn(ExitStatus) -> bool {
+        |_| false
     }
 
     /// Compares a log with the expected report of this name.

@@ -65,14 +65,8 @@ fn alone(case: &Case, launch: &dyn Launch) -> Result<CaseResult> {
     let scratch = scratch::folder_in(&launch.folder())?;
     let mut command = launch.command(case, scratch.path())?;
     command.args([in_process::RUN, case.name]);
-    let mut run = || {
-        let mut child = supervise::start(&mut command, scratch.path())?;
-        anyhow::Ok(supervise::wait(&mut child, case.limit, || false)?)
-    };
-    let mut end = run()?;
-    if matches!(end, End::Exited(status) if launch.runs_again(status)) {
-        end = run()?;
-    }
+    let mut child = supervise::start(&mut command, scratch.path())?;
+    let end = supervise::wait(&mut child, case.limit, || false)?;
     let End::Exited(status) = end else {
         let finished = Finished::read(ExitStatus::default(), scratch.path())?;
         return Ok(CaseResult::hung(case, end, &finished));
@@ -105,6 +99,10 @@ mod tests {
 
         fn must_exit(&self) -> bool {
             self.1
+        }
+
+        fn lost_exit_code(&self) -> fn(ExitStatus) -> bool {
+            |status| std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGKILL)
         }
     }
 
@@ -156,6 +154,15 @@ mod tests {
             let script = format!("echo '{line}'; kill -SEGV $$");
             let verdict = run_script(Script(script, true), SECONDS);
             assert_eq!(verdict.outcome, Outcome::Crash, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_process_whose_exit_code_is_lost_has_crashed_if_it_has_no_verdict() {
+        let line = Verdict::new(Outcome::Pass, "").line();
+        for (said, outcome) in [(line.as_str(), Outcome::Pass), ("", Outcome::Crash)] {
+            let verdict = run_script(Script(format!("echo '{said}'; kill -KILL $$"), true), SECONDS);
+            assert_eq!(verdict.outcome, outcome, "{verdict:?}");
         }
     }
 

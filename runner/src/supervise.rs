@@ -22,9 +22,12 @@ use unix as os;
 use windows as os;
 
 pub use os::{describe, prepare};
+#[cfg(unix)]
+pub use unix::end_with_parent;
 
 #[cfg(unix)]
 mod unix {
+    use std::io::Error;
     use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
     use std::process::{Child, Command, ExitStatus};
 
@@ -43,15 +46,26 @@ mod unix {
         }
     }
 
-    /// Makes the command's child a process group leader that the kernel kills when the thread that starts it ends. Call
-    /// [`wait`](super::wait) from that thread.
+    /// Makes the command's child a process group leader that [ends with its parent](end_with_parent).
     pub fn prepare(command: &mut Command) {
         command.process_group(0);
-        // SAFETY: between fork and exec the closure only calls `prctl`, which is async-signal-safe.
+        end_with_parent(command);
+    }
+
+    /// Makes the kernel kill the command's child when the thread that starts it ends, also by SIGKILL. Call
+    /// [`wait`](super::wait) from that thread. The kernel forgets it when the child executes a program with more privileges
+    /// than its user has (prctl(2), `PR_SET_PDEATHSIG`).
+    pub fn end_with_parent(command: &mut Command) {
+        let parent = std::process::id();
+        // SAFETY: between fork and exec the closure only makes two system calls, and an error that allocates nothing.
         unsafe {
-            command.pre_exec(|| {
+            command.pre_exec(move || {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                Ok(())
+                // A parent that ended before the call no longer sends the signal.
+                match libc::getppid().cast_unsigned() == parent {
+                    true => Ok(()),
+                    false => Err(Error::from_raw_os_error(libc::ESRCH)),
+                }
             });
         }
     }

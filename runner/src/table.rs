@@ -4,31 +4,35 @@ pub use crate::result::describe as case;
 use crate::{CaseResult, Outcome};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
+use vkabort_record::escape::Styled;
 
 /// Width of the column of names.
 const NAME: usize = 46;
 
 /// A row of the table. A failure or warning cites its rule.
-pub fn row(result: &CaseResult, color: bool) -> String {
+pub fn row(result: &CaseResult, color: bool) -> Styled {
     let name = result.case.name;
     let outcome = result.verdict.outcome;
     let word = format!("{:<5}", outcome.name());
-    let word = match (color, outcome) {
-        (false, _) => word,
-        (true, Outcome::Pass) => format!("\x1b[32m{word}\x1b[0m"),
-        (true, Outcome::Warn) => format!("\x1b[33m{word}\x1b[0m"),
-        (true, Outcome::Skip) => format!("\x1b[2m{word}\x1b[0m"),
-        (true, _) => format!("\x1b[1;31m{word}\x1b[0m"),
+    let style = match outcome {
+        Outcome::Pass => "32",
+        Outcome::Warn => "33",
+        Outcome::Skip => "2",
+        _ => "1;31",
     };
+    let mut row = Styled::plain(&format!("{name:<NAME$} "));
+    row.push(&Styled::new(style, &word, color));
     let time = result.time.as_secs_f64();
-    let mut out = format!("{name:<NAME$} {word} {time:>7.2} s  {}", result.verdict.detail);
-    out.truncate(out.trim_end().len());
-    out.push('\n');
+    let rest = format!(" {time:>7.2} s  {}", result.verdict.detail);
+    row.push(&Styled::plain(&format!("{}\n", rest.trim_end())));
     let is_bad = outcome.is_failure() || outcome == Outcome::Warn;
     if let Some(rule) = result.case.rule.filter(|_| is_bad) {
-        let _ = writeln!(out, "    {}:\n    \"{}\"", rule.section, rule.sentence);
+        row.push(&Styled::plain(&format!(
+            "    {}:\n    \"{}\"\n",
+            rule.section, rule.sentence
+        )));
     }
-    out
+    row
 }
 
 /// The skipped checks, a line for each reason.

@@ -104,6 +104,8 @@ struct Worker {
     scratch: TempDir,
     /// Names of the cases that it has run.
     cases: Vec<&'static str>,
+    /// See [`Launch::lost_exit_code`].
+    lost_exit_code: fn(ExitStatus) -> bool,
 }
 
 impl Worker {
@@ -135,6 +137,7 @@ impl Worker {
             replies,
             scratch,
             cases: Vec::new(),
+            lost_exit_code: launch.lost_exit_code(),
         })
     }
 
@@ -174,7 +177,7 @@ impl Worker {
         self.requests = None;
         let end = supervise::wait(&mut self.child, EXIT_LIMIT, || false)?;
         match end {
-            End::Exited(status) if status.success() => Ok(()),
+            End::Exited(status) if status.success() || (self.lost_exit_code)(status) => Ok(()),
             end => bail!("the worker of [{}] ended with {end:?} after {:?}", self.key, self.cases),
         }
     }

@@ -14,7 +14,7 @@ use vkabort_oracle::words::from_bytes;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 
 /// Enumerants by name: capabilities, an execution mode, decorations and built-ins.
-const ENUMERANTS: [(&str, u32); 10] = [
+const ENUMERANTS: [(&str, u32); 11] = [
     ("AbortKHR", 5120),
     ("UTFEncodedKHR", 5145),
     ("ConstantDataKHR", 5146),
@@ -25,15 +25,17 @@ const ENUMERANTS: [(&str, u32); 10] = [
     ("ArrayStrideIdEXT", 5124),
     ("OffsetIdEXT", 5125),
     ("DescriptorHeapEXT", 5128),
+    ("LongVectorEXT", 5425),
 ];
 
 /// Instructions with a result: name, opcode, stand-in.
-const RESULTS: [(&str, u16, &str); 8] = [
+const RESULTS: [(&str, u16, &str); 9] = [
     ("OpConstantDataKHR", 5147, "OpConstantComposite"),
     ("OpSpecConstantDataKHR", 5148, "OpSpecConstantComposite"),
     ("OpPoisonKHR", 5158, "OpUndef"),
     ("OpFreezeKHR", 5159, "OpCopyObject"),
     ("OpTypeBufferEXT", 5115, "OpTypePipe"),
+    ("OpTypeVectorIdEXT", 5288, "OpTypeArray"),
     ("OpBufferPointerEXT", 5119, "OpCopyObject"),
     ("OpUntypedImageTexelPointerEXT", 5126, "OpBitFieldInsert"),
     ("OpConstantSizeOfEXT", 5129, "OpCopyObject"),

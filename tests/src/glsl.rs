@@ -30,6 +30,31 @@ pub fn compile(name: &str) -> Result<Vec<u32>> {
 /// The file does not exist or does not compile.
 pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    compile_as(path, &text, version, spirv_version)
+}
+
+/// Compiles `shaders/<name>` with a loop that does not end in place of each abort.
+///
+/// # Errors
+///
+/// The file does not exist or does not compile.
+pub fn compile_endless(name: &str) -> Result<Vec<u32>> {
+    let path = folder().join(name);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut parts = text.split("abortEXT(");
+    let mut endless = parts
+        .next()
+        .unwrap_or_default()
+        .replace("#extension GL_EXT_abort : require\n", "");
+    for part in parts {
+        let (_, rest) = part.split_once(");").context("an abort does not end")?;
+        endless += &format!("for (;;) {{}}{rest}");
+    }
+    compile_as(&path, &endless, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+}
+
+/// Compiles the text of a file.
+fn compile_as(path: &Path, text: &str, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
     let stage = match path.extension().and_then(|extension| extension.to_str()) {
         Some("comp") => ShaderStage::Compute,
         Some("vert") => ShaderStage::Vertex,
@@ -47,7 +72,7 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
         Some("rcall") => ShaderStage::Callable,
         _ => bail!("{} has no extension of a shader stage", path.display()),
     };
-    let words = compile_text(&text, stage, version, spirv_version)?;
+    let words = compile_text(text, stage, version, spirv_version)?;
     if words.is_empty() {
         bail!("glslang returned no SPIR-V for {}", path.display());
     }

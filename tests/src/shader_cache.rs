@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_oracle::words::{from_bytes, to_bytes};
 use vkabort_test_kit::{root, target};
 
@@ -36,16 +37,22 @@ pub fn folder() -> Result<PathBuf> {
 ///
 /// `compile` fails, or its result cannot be written.
 pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {
-    let Some(folder) = std::env::var_os(VARIABLE) else {
-        return compile();
-    };
-    let path = Path::new(&folder).join(hash(key)).with_extension("spv");
+    match std::env::var_os(VARIABLE) {
+        Some(folder) => compiled_in(Path::new(&folder), key, compile),
+        None => compile(),
+    }
+}
+
+fn compiled_in(folder: &Path, key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {
+    let path = folder.join(hash(key)).with_extension("spv");
     if let Ok(bytes) = fs::read(&path) {
         return Ok(from_bytes(&bytes));
     }
     let words = compile()?;
-    // Renamed into place, since other processes read the folder.
-    let staged = path.with_extension(format!("{}.new", std::process::id()));
+    // Renamed into place, since other threads and processes read the folder. Several may compile the same shader.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let staged = path.with_extension(format!("{}-{number}.new", std::process::id()));
     fs::write(&staged, to_bytes(&words))?;
     fs::rename(&staged, &path)?;
     Ok(words)
@@ -55,4 +62,32 @@ fn hash(value: &impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn threads_may_compile_the_same_shader_at_the_same_time() -> Result<()> {
+        const THREADS: usize = 4;
+        let folder = vkabort_test_kit::scratch::folder()?;
+        let expected = vec![0x0723_0203; 1 << 12];
+        for key in 0..50 {
+            let barrier = Barrier::new(THREADS);
+            let compile = || {
+                barrier.wait();
+                Ok(expected.clone())
+            };
+            let results = std::thread::scope(|scope| {
+                let threads = [(); THREADS].map(|()| scope.spawn(|| compiled_in(folder.path(), &key, compile)));
+                threads.map(|thread| thread.join().expect("no panic"))
+            });
+            for result in results {
+                assert!(result? == expected);
+            }
+        }
+        Ok(())
+    }
 }

@@ -54,8 +54,8 @@ impl Slang {
         if files::are_unpacked() {
             return Err(Skip("the Slang compiler is not part of the bundle".into()).into());
         }
-        if cfg!(windows) {
-            return Err(Skip("the Slang compiler is a library for Linux".into()).into());
+        if cfg!(any(windows, target_pointer_width = "32")) {
+            return Err(Skip("the Slang compiler is a library for 64-bit Linux".into()).into());
         }
         Ok(Self {
             library: vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?,

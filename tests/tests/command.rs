@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use vkabort_record::report::Report;
 use vkabort_runner::supervise::Finished;
-use vkabort_test_kit::drivers::Driver;
+use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::report_files;
@@ -99,6 +99,25 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
         let case = "enable::always_without_a_taken_abort";
         let ended = run(&test, &driver, &["--enable"], case, 0)?;
         ensure!(ended.stderr.is_empty(), "{}", ended.output_tail());
+    }
+    Ok(())
+}
+
+#[test]
+fn doctor_shows_what_is_planted_and_where_that_is_in_vain() -> Result<()> {
+    let test = CommandTest::new()?;
+    for driver in drivers()? {
+        let mut command = test.program(&driver, &test.command)?;
+        command.args(["doctor", "--layer"]).arg(&test.layer.library);
+        command.env("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops");
+        let ended = test.finish(&mut command)?;
+        let context = || format!("{}\n{}", driver.name, ended.output_tail());
+        let row = "  sanitizer                    plants loops into every module (loop_budget = 16777216)\n";
+        ensure!(ended.stdout.contains(row), "{}", context());
+        let warning =
+            "sanitizer: the driver ends every loop after 65535 iterations, so loop_budget = 16777216 finds none";
+        let is_limited = driver.name == TestDriver::Lavapipe.name();
+        ensure!(ended.stdout.contains(warning) == is_limited, "{}", context());
     }
     Ok(())
 }

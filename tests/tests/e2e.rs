@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use vkabort_manifest::LIBRARY_WINDOWS;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, write_manifest};
-use vkabort_test_kit::layer::{Layer, write_manifests};
-use vkabort_test_kit::{target, wine};
+use vkabort_test_kit::layer::{LIBRARY_FILE, Layer, write_manifests};
+use vkabort_test_kit::{i686, target, wine};
 use vkabort_tests::case::{RUNNER, slowdown};
-use vkabort_tests::harness::{self, Placement, Target};
+use vkabort_tests::harness::{self, Placement, System, Target};
 use vkabort_tests::{cases, shader_cache};
 
 fn main() -> ExitCode {
@@ -26,7 +26,7 @@ struct Builds {
     program: PathBuf,
     layer: Layer,
     test_driver: Driver,
-    wine: Option<PathBuf>,
+    system: System,
 }
 
 impl Builds {
@@ -35,7 +35,7 @@ impl Builds {
             program: env!("CARGO_BIN_EXE_vkabort-e2e").into(),
             layer: cargo::build_layer(Profile::OWN)?,
             test_driver: cargo::build_test_driver(Profile::OWN)?,
-            wine: None,
+            system: System::Own,
         })
     }
 
@@ -45,16 +45,28 @@ impl Builds {
             program: folder.join("vkabort-e2e.exe"),
             layer: write_manifests(&folder.join(LIBRARY_WINDOWS), folder)?,
             test_driver: write_manifest(&folder.join("vkabort_driver.dll"), &manifest)?,
-            wine: Some(wine::program()?),
+            system: System::Wine(wine::program()?),
+        })
+    }
+
+    fn for_i686(folder: &Path) -> Result<Self> {
+        let manifest = folder.join("test-driver.json");
+        Ok(Self {
+            program: folder.join("vkabort-e2e"),
+            layer: write_manifests(&folder.join(LIBRARY_FILE), folder)?,
+            test_driver: i686::in_system(write_manifest(&folder.join("libvkabort_driver.so"), &manifest)?),
+            system: System::I686,
         })
     }
 }
 
 fn run() -> Result<ExitCode> {
     let arguments = Arguments::from_args();
-    let builds = match std::env::var_os(wine::PROGRAMS) {
-        Some(folder) => Builds::for_windows(Path::new(&folder))?,
-        None => Builds::of_this_system()?,
+    let folder = |variable| std::env::var_os(variable).map(PathBuf::from);
+    let builds = match (folder(wine::PROGRAMS), folder(i686::PROGRAMS)) {
+        (Some(folder), _) => Builds::for_windows(&folder)?,
+        (_, Some(folder)) => Builds::for_i686(&folder)?,
+        _ => Builds::of_this_system()?,
     };
     let mut cases = cases::all();
     let mut program = (builds.program, Vec::new());
@@ -73,7 +85,7 @@ fn run() -> Result<ExitCode> {
         layer: builds.layer,
         placement: Placement::Alone,
         program,
-        wine: builds.wine,
+        system: builds.system,
         folder: target().join("vkabort/e2e"),
         shader_cache: Some(shader_cache::folder()?),
         settings: Vec::new(),

@@ -91,9 +91,9 @@ fn check(path: &Path) -> Result<()> {
     match outcome {
         Ok(Outcome::Instrumented(out)) => {
             let to_core = |words| without_extensions(words).context("not a module");
-            let has_heap = declares(&words, DESCRIPTOR_HEAP);
-            let validate = if has_heap { validate_with_newest } else { validate };
-            let disassemble = |words: &[u32]| match has_heap {
+            let is_newer = is_newer(&words);
+            let validate = if is_newer { validate_with_newest } else { validate };
+            let disassemble = |words: &[u32]| match is_newer {
                 true => disassemble_with_rspirv(words).map_err(anyhow::Error::msg),
                 false => disassemble(words),
             };
@@ -172,18 +172,18 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// `DescriptorHeapEXT`, which the released SPIRV-Tools do not know.
-const DESCRIPTOR_HEAP: u32 = 5128;
+/// Capabilities that the released SPIRV-Tools do not know: `DescriptorHeapEXT`, `LongVectorEXT`.
+const NEWER: [u32; 2] = [5128, 5425];
 
-/// Whether a module declares a capability.
-fn declares(words: &[u32], capability: u32) -> bool {
+/// Whether a module declares one of [`NEWER`].
+fn is_newer(words: &[u32]) -> bool {
     /// `OpCapability` with its length.
     const CAPABILITY: u32 = 2 << 16 | 17;
     let (declarations, _) = words.get(5..).unwrap_or_default().as_chunks();
     declarations
         .iter()
         .take_while(|[first, _]| *first == CAPABILITY)
-        .any(|[_, declared]| *declared == capability)
+        .any(|[_, declared]| NEWER.contains(declared))
 }
 
 /// The table with the warnings that only a rewrite finds.

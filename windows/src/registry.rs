@@ -10,7 +10,7 @@ use std::ptr::{null, null_mut};
 use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_MORE_DATA, ERROR_SUCCESS};
 use windows_sys::Win32::System::Registry::{
     HKEY, HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE, KEY_READ, KEY_WRITE, REG_DWORD, RegCloseKey, RegCreateKeyExW,
-    RegDeleteValueW, RegEnumValueW, RegOpenKeyExW, RegSetValueExW,
+    RegDeleteKeyW, RegDeleteValueW, RegEnumValueW, RegOpenKeyExW, RegQueryInfoKeyW, RegSetValueExW,
 };
 
 /// Longest name of a value, in UTF-16 units with the final zero.
@@ -115,7 +115,7 @@ impl Hive {
         check(unsafe { RegSetValueExW(opened.0, wide(path).as_ptr(), 0, REG_DWORD, [0u8; 4].as_ptr(), 4) })
     }
 
-    /// Removes an entry from a list. Returns whether it was there.
+    /// Removes an entry from a list, and the list with the keys above it that are then empty. Returns whether the entry was there.
     ///
     /// # Errors
     ///
@@ -124,12 +124,54 @@ impl Hive {
         if !self.entries(key).iter().any(|entry| entry == path) {
             return Ok(false);
         }
-        let key = self.open(key, KEY_WRITE)?;
+        let opened = self.open(key, KEY_WRITE)?;
         // SAFETY: the name ends with a zero.
-        match unsafe { RegDeleteValueW(key.0, wide(path).as_ptr()) } {
-            ERROR_FILE_NOT_FOUND => Ok(false),
-            status => check(status).map(|()| true),
+        match unsafe { RegDeleteValueW(opened.0, wide(path).as_ptr()) } {
+            ERROR_FILE_NOT_FOUND => return Ok(false),
+            status => check(status)?,
         }
+        drop(opened);
+        self.remove_empty(key);
+        Ok(true)
+    }
+
+    /// Removes a key without values and subkeys, then those above it that are empty without it, but not the key of all software.
+    fn remove_empty(self, key: &str) {
+        let mut key = key;
+        while let Some((above, _)) = key.rsplit_once('\\') {
+            let is_empty = self.open(key, KEY_READ).is_ok_and(|key| key.is_empty());
+            // SAFETY: the key's name ends with a zero.
+            let removes = || unsafe { RegDeleteKeyW(self.root(), wide(Path::new(key)).as_ptr()) } == ERROR_SUCCESS;
+            if !is_empty || !removes() {
+                return;
+            }
+            key = above;
+        }
+    }
+}
+
+impl Key {
+    /// Whether the key has neither values nor subkeys. False if that cannot be queried.
+    fn is_empty(&self) -> bool {
+        let (mut keys, mut values) = (1u32, 1u32);
+        // SAFETY: the call writes two numbers to local variables; every other pointer is null, which it allows.
+        let status = unsafe {
+            RegQueryInfoKeyW(
+                self.0,
+                null_mut(),
+                null_mut(),
+                null_mut(),
+                &mut keys,
+                null_mut(),
+                null_mut(),
+                &mut values,
+                null_mut(),
+                null_mut(),
+                null_mut(),
+                null_mut(),
+            )
+        };
+        status == ERROR_SUCCESS && keys == 0 && values == 0
     }
 }
 
@@ -143,7 +185,6 @@ fn check(status: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windows_sys::Win32::System::Registry::RegDeleteKeyW;
 
     /// A key of the user, which is deleted when the test ends, also if it fails.
     struct TestKey(String);
@@ -168,7 +209,26 @@ mod tests {
         assert_eq!(Hive::User.entries(key), [path]);
         assert!(Hive::User.remove_entry(key, path).expect("removed"));
         assert_eq!(Hive::User.entries(key), Vec::<PathBuf>::new());
-        drop(owner);
         assert!(Hive::User.open(key, KEY_READ).is_err(), "the key is left behind");
+        drop(owner);
+    }
+
+    #[test]
+    fn a_list_is_removed_with_its_last_entry_and_the_empty_keys_above_it() {
+        let top = format!("Software\\vkabort-test-{}-lists", std::process::id());
+        let [first, second] = ["one", "two"].map(|name| format!("{top}\\Vulkan\\{name}"));
+        let owners = [&first, &second, &format!("{top}\\Vulkan"), &top].map(|key| TestKey(key.clone()));
+        let exists = |key: &str| Hive::User.open(key, KEY_READ).is_ok();
+        let [own, other] = ["C:\\own.json", "C:\\other.json"].map(Path::new);
+        for (key, path) in [(&first, own), (&first, other), (&second, own)] {
+            Hive::User.add_entry(key, path).expect("the user's own hive");
+        }
+        assert!(Hive::User.remove_entry(&first, own).expect("removed"));
+        assert_eq!(Hive::User.entries(&first), [other], "a list with another entry stays");
+        assert!(Hive::User.remove_entry(&second, own).expect("removed"));
+        assert!(!exists(&second) && exists(&first), "only the empty list is removed");
+        assert!(Hive::User.remove_entry(&first, other).expect("removed"));
+        assert!(!exists(&top) && exists("Software"));
+        drop(owners);
     }
 }

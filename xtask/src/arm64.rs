@@ -54,14 +54,8 @@ pub fn test() -> Result<()> {
         bail!("no command runs ARM64 programs");
     };
     let mut command = Command::new(qemu);
-    command.args(options).arg(demo.get_program());
-    for (name, value) in demo.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let ended = command.current_dir(demo.get_current_dir().unwrap_or(&built)).output()?;
+    command.args(options);
+    let ended = process::wrap(command, &demo).output()?;
     let errors = String::from_utf8_lossy(&ended.stderr);
     println!("{}{errors}", String::from_utf8_lossy(&ended.stdout));
     ensure!(ended.status.success(), "the demo ended with {}", ended.status);

@@ -70,6 +70,19 @@ pub fn codename() -> Result<String> {
     Ok(name.trim_matches('"').to_owned())
 }
 
+/// The mirror of the running release that apt is configured for.
+///
+/// # Errors
+///
+/// apt has no source of the release.
+pub fn mirror() -> Result<String> {
+    let codename = codename()?;
+    let mut sources = Source::configured()?.into_iter();
+    let main = sources.find(|source| source.suite == codename);
+    let main = main.with_context(|| format!("apt has no source of packages for {codename}"))?;
+    Ok(main.uri)
+}
+
 /// Private package lists: those of the running Debian release, with its security updates and backports, or those of
 /// another release.
 pub struct Archive {
@@ -215,6 +228,29 @@ impl Archive {
         command.args(["-qq", "install", "--no-install-recommends", "--yes", "--download-only"]);
         process::output(command.args(packages))?;
         unpack_all(&self.state.join("cache/archives"), folder)
+    }
+
+    /// Unpacks packages of another architecture, with everything that they need, into `folder`, which `finish` completes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::unpack`], or `finish` fails.
+    pub fn unpack_system(
+        &self,
+        architecture: &str,
+        packages: &[&str],
+        folder: &Path,
+        finish: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
+        // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
+        let fresh = folder.with_extension("new");
+        let _ = fs::remove_dir_all(&fresh);
+        self.other_architecture(architecture)?
+            .unpack_with_dependencies(packages, &fresh)?;
+        finish(&fresh)?;
+        fs::rename(&fresh, folder)?;
+        println!("Debian for {architecture}: unpacked into {}", folder.display());
+        Ok(())
     }
 
     /// Downloads a package's upstream source and unpacks the members that match the patterns into `folder`, without the

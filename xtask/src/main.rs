@@ -5,6 +5,7 @@
     reason = "commands talk to the person who runs them"
 )]
 
+mod apps;
 mod arm64;
 mod bundle;
 mod debian;
@@ -15,6 +16,7 @@ mod fuzz;
 mod generate;
 mod gpu_drivers;
 mod guide;
+mod i686;
 mod last_runs;
 mod manifests;
 mod provision;
@@ -76,6 +78,15 @@ enum Task {
         /// The unit tests and the demo for ARM64, under qemu.
         #[arg(long, conflicts_with = "windows")]
         arm64: bool,
+        /// The unit tests, the demo and the end-to-end cases as 32-bit programs for x86.
+        #[arg(long, conflicts_with_all = ["windows", "arm64"])]
+        i686: bool,
+        /// Programs that know nothing of aborts, without the layer and with it: equal results, and no report.
+        #[arg(long, conflicts_with_all = ["windows", "arm64", "i686"])]
+        apps: bool,
+        /// With --apps: also under the layer's sanitizer.
+        #[arg(long, requires = "apps")]
+        sanitize: bool,
     },
     /// Install what is missing and run the benchmarks. Each measures both sides of a comparison in one run.
     Bench {
@@ -165,11 +176,16 @@ fn run(task: Task) -> Result<ExitCode> {
         }
         Task::Layer => print_layer(&cargo::build_layer(Profile::Release)?),
         Task::Generate { check } => generate::generate(check)?,
-        Task::Test { windows, arm64 } => match (windows, arm64) {
-            (true, _) => last_runs::record("cargo xtask test --windows", windows::test)?,
-            (_, true) => last_runs::record("cargo xtask test --arm64", arm64::test)?,
-            _ => test::test()?,
-        },
+        Task::Test { windows: true, .. } => last_runs::record("cargo xtask test --windows", windows::test)?,
+        Task::Test { arm64: true, .. } => last_runs::record("cargo xtask test --arm64", arm64::test)?,
+        Task::Test { i686: true, .. } => last_runs::record("cargo xtask test --i686", i686::test)?,
+        Task::Test {
+            apps: true, sanitize, ..
+        } => {
+            let option = if sanitize { " --sanitize" } else { "" };
+            last_runs::record(&format!("cargo xtask test --apps{option}"), || apps::test(sanitize))?;
+        }
+        Task::Test { .. } => test::test()?,
         Task::Bench { arguments } => test::bench(&arguments)?,
         Task::Fuzz { minutes } => last_runs::record("cargo xtask fuzz", || fuzz::fuzz(minutes))?,
         Task::Sanitize { parts } => sanitize::sanitize(&parts)?,

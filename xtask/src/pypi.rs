@@ -46,6 +46,39 @@ pub fn install(requirement: &str, purpose: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// A virtual environment in `.vkabort/NAME` with these requirements (`name==version`) and what they need, created unless it is there
+/// for the same ones. Returns its folder.
+///
+/// # Errors
+/// Python cannot create one, or pip cannot download a package.
+pub fn environment(name: &str, requirements: &[&str], purpose: &str) -> Result<PathBuf> {
+    let folder = store().join(name);
+    let list = requirements.join("\n");
+    let done = folder.join("requirements.txt");
+    if fs::read_to_string(&done).is_ok_and(|old| old == list) {
+        return Ok(folder);
+    }
+    // A virtual environment cannot be moved; the list is written last.
+    let _ = fs::remove_dir_all(&folder);
+    if process::output(Command::new("python3").args(["-m", "venv"]).arg(&folder)).is_err() {
+        debian::install(&["python3-venv"], purpose)?;
+        process::output(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    }
+    println!("Installing {} into {}.", requirements.join(", "), folder.display());
+    let mut pip = Command::new(folder.join("bin/python"));
+    pip.args([
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--quiet",
+        "install",
+        "--only-binary=:all:",
+    ]);
+    process::output(pip.args(requirements))?;
+    fs::write(done, list)?;
+    Ok(folder)
+}
+
 /// A command of pip for single wheels. Installs pip if it is missing.
 fn pip(command: &str, purpose: &str) -> Result<Command> {
     if process::output(Command::new("python3").args(["-m", "pip", "--version"])).is_err() {

@@ -23,22 +23,18 @@ pub fn system() -> PathBuf {
 /// A package cannot be downloaded or unpacked.
 pub fn runner() -> Result<Vec<String>> {
     let folder = store().join("arm64");
-    if !folder.is_dir() {
-        // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
-        let fresh = folder.with_extension("new");
-        let _ = fs::remove_dir_all(&fresh);
+    let system = system();
+    if !system.is_dir() {
+        fs::create_dir_all(&folder)?;
         let archive = Archive::open(&store().join("apt"))?;
-        archive.unpack(&["qemu-user-static"], false, &fresh.join("qemu"))?;
+        archive.unpack(&["qemu-user-static"], false, &folder.join("qemu"))?;
         let packages = ["mesa-vulkan-drivers", "libvulkan1", "libgcc-s1"];
-        let arm64 = archive.other_architecture("arm64")?;
-        arm64.unpack_with_dependencies(&packages, &fresh.join("system"))?;
-        fs::rename(&fresh, &folder)?;
-        println!("ARM64 system and qemu: unpacked into {}", folder.display());
+        archive.unpack_system("arm64", &packages, &system, |_| Ok(()))?;
     }
     let qemu = folder.join("qemu/usr/bin/qemu-aarch64-static");
     Ok(vec![
         qemu.display().to_string(),
         "-L".into(),
-        system().display().to_string(),
+        system.display().to_string(),
     ])
 }

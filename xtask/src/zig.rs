@@ -42,7 +42,7 @@ pub fn cargo(subcommand: &str, target: &str) -> Result<Command> {
 /// The download fails.
 pub fn cc(target: &str) -> Result<Command> {
     let mut command = Command::new(zig()?.join("zig"));
-    let target = target.replace("-unknown-", "-");
+    let target = target.replace("-unknown-", "-").replace("i686-", "x86-");
     command.args(["cc", "-target", &format!("{target}.{GLIBC}")]);
     set_caches(&mut command);
     Ok(command)

@@ -21,6 +21,6 @@ pub struct CompletionsArgs {
 pub fn run(args: &CompletionsArgs, command: &mut Command) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "vkabort", &mut script);
-    io::write("-", &script)?;
+    io::write("-".as_ref(), &script)?;
     Ok(ExitCode::SUCCESS)
 }

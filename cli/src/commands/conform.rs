@@ -45,7 +45,7 @@ pub struct ConformArgs {
     set: Vec<(String, String)>,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH", requires = "emulated")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Run only the checks whose names contain TEXT
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -60,10 +60,10 @@ pub struct ConformArgs {
     json: bool,
     /// Also write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
-    junit: Option<String>,
+    junit: Option<PathBuf>,
     /// Write the shaders of the checks as SPIR-V into this folder, without running the checks
     #[arg(long, value_name = "FOLDER")]
-    shaders: Option<String>,
+    shaders: Option<PathBuf>,
     /// Run one check in this process and print its verdict (internal: for the child processes of `conform`)
     #[arg(long, value_name = "NAME", hide = true)]
     run: Option<String>,
@@ -78,7 +78,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     if let Some(name) = &args.run {
         let case = find(name).map_err(|error| Failure::input(error.to_string()))?;
         let verdict = in_process::run(&case, &Context::default());
-        io::print(&format!("{}\n", verdict.line()))?;
+        io::print_json(&verdict.line())?;
         return Ok(ExitCode::SUCCESS);
     }
     let selected = select(args.filter.as_deref())?;
@@ -94,13 +94,13 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     let (device, results) = setup.run_checks(selected)?;
     if args.json {
         let about = json!({"mode": setup.mode(), "device": device});
-        io::print(&format!("{}\n", table::document(&about, &results)))?;
+        io::print_json(&table::document(&about, &results))?;
     } else {
         let skipped = table::skipped(&results);
         io::print(&format!("{skipped}\n{}\n", table::summary(&results)))?;
     }
     if let Some(path) = &args.junit {
-        io::write(path, junit::document("vkabort conform", &results).as_bytes())?;
+        io::write_text(path, &junit::document("vkabort conform", &results))?;
     }
     let outcomes = results.iter().map(|result| result.verdict.outcome);
     if outcomes.clone().all(|outcome| outcome == Outcome::Skip) {
@@ -133,7 +133,7 @@ fn select(filter: Option<&str>) -> Result<Vec<Case>> {
 fn list(selected: &[Case], json: bool) -> Result<()> {
     if json {
         let all: Vec<_> = selected.iter().map(table::case).collect();
-        return io::print(&format!("{}\n", serde_json::Value::from(all)));
+        return io::print_json(&Json::from(all));
     }
     let lines = selected.iter().filter_map(|check| {
         let rule = check.rule?;
@@ -146,13 +146,13 @@ fn list(selected: &[Case], json: bool) -> Result<()> {
 }
 
 /// Writes the shaders as files, to test compilers without a device.
-fn write_shaders(folder: &str) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "created", &error))?;
+fn write_shaders(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::path(folder, "created", &error))?;
     for (name, words) in shaders::all() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let path = format!("{folder}/{name}.spv");
+        let path = folder.join(format!("{name}.spv"));
         io::write(&path, &bytes)?;
-        io::print(&format!("{path}\n"))?;
+        io::print(&format!("{}\n", io::input_name(&path)))?;
     }
     Ok(())
 }
@@ -236,7 +236,7 @@ impl<'a> Setup<'a> {
             };
             loses &= check.name != LOSES || !result.verdict.outcome.is_failure();
             if !self.args.json && result.verdict.outcome != Outcome::Skip {
-                progress.suspend(|| io::print(&table::row(&result, color)))?;
+                progress.suspend(|| io::print_styled(&table::row(&result, color)))?;
             }
             results.push(result);
             progress.inc(1);

@@ -4,12 +4,12 @@ use crate::failure::{Failure, Result};
 use crate::module::Module;
 use crate::{io, parse, site_tables};
 use clap::{Args, ValueEnum};
-use std::path::Path;
+use console::Term;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
-use vkabort_record::report::Filter;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Snapshot;
 
@@ -32,10 +32,10 @@ pub struct DecodeArgs {
     /// Message data, a dump of an arena, a report in JSON lines, or a folder: the layer's dump_dir, of which the newest
     /// report is shown, or one dump in it
     #[arg(value_name = "FILE")]
-    input: String,
+    input: PathBuf,
     /// Site table, or the module before it was rewritten; may be repeated. A report in JSON lines has its sites already
     #[arg(long, value_name = "SITES.json|IN.spv")]
-    sites: Vec<String>,
+    sites: Vec<PathBuf>,
     /// Format of the file
     #[arg(long, value_enum, default_value_t)]
     input_format: InputFormat,
@@ -76,9 +76,9 @@ enum InputFormat {
 /// A file cannot be read, or does not have the expected format.
 pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     let modules = site_tables::read(&args.sites)?;
-    let path = match Path::new(&args.input) {
-        folder if folder.is_dir() => report_in(folder)?,
-        _ => args.input.clone(),
+    let path = match args.input.is_dir() {
+        true => report_in(&args.input)?,
+        false => args.input.clone(),
     };
     let bytes = io::read(&path)?;
     let name = io::input_name(&path);
@@ -104,26 +104,27 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
             vec![Report::from_payloads(messages.payloads, &modules, &options)]
         }
     };
+    warn_if_unmatched(&name, args, &modules, &reports);
     if let Some(filter) = &args.filter {
         reports.iter_mut().for_each(|report| filter.apply(report));
     }
     let color = io::has_color(&std::io::stdout());
-    let text: Vec<String> = reports
-        .iter()
-        .map(|report| {
-            if args.json {
-                report.json_lines()
-            } else {
-                report.text(color)
-            }
-        })
-        .collect();
-    io::print(&text.join(if args.json { "" } else { "\n" }))?;
+    let columns = io::columns(&Term::stdout());
+    for (index, report) in reports.iter().enumerate() {
+        if args.json {
+            io::print(&report.json_lines())?;
+            continue;
+        }
+        if index > 0 {
+            io::print("\n")?;
+        }
+        io::print_styled(&report.styled(color, columns))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Path of the newest report in a folder: in the folder itself, else in one of the dumps below it.
-fn report_in(folder: &Path) -> Result<String> {
+fn report_in(folder: &Path) -> Result<PathBuf> {
     let report = |folder: &Path| {
         let path = folder.join("report.jsonl");
         Some((path.metadata().ok()?.modified().ok()?, path))
@@ -132,15 +133,12 @@ fn report_in(folder: &Path) -> Result<String> {
         let dumps = std::fs::read_dir(folder).ok()?.flatten();
         dumps.filter_map(|dump| report(&dump.path())).max()
     });
-    let (_, path) = newest.ok_or_else(|| {
+    newest.map(|(_, path)| path).ok_or_else(|| {
         Failure::input(format!(
             "{}: no report.jsonl in this folder or in a folder below it: pass the `dump_dir` of the layer, or one dump in it",
-            folder.display()
+            io::input_name(folder)
         ))
-    })?;
-    path.into_os_string()
-        .into_string()
-        .map_err(|path| Failure::input(format!("{}: the path is not UTF-8", path.display())))
+    })
 }
 
 /// Whether the bytes are a log of the layer or the output of `--json`.
@@ -158,6 +156,28 @@ fn refuse_unused(name: &str, format: InputFormat, args: &DecodeArgs) -> Result<(
         return refused("--arena-size", "which is not a dump of an arena");
     }
     Ok(())
+}
+
+/// Warns if no message is of a site of `--sites`: the values are then guesses.
+fn warn_if_unmatched(name: &str, args: &DecodeArgs, modules: &[ModuleInfo], reports: &[Report]) {
+    let mut sites = reports.iter().flat_map(|report| &report.sites).peekable();
+    let is_known = |site: &SiteReport| site.function.is_some() || !site.also_possible.is_empty();
+    if args.sites.is_empty() || sites.peek().is_none() || sites.any(is_known) {
+        return;
+    }
+    let files: Vec<String> = args.sites.iter().map(|path| io::input_name(path)).collect();
+    let problem = match modules
+        .iter()
+        .flat_map(|module| &module.sites)
+        .any(|table| !table.sites.is_empty())
+    {
+        true => "has the site of a message: are they of the same build?",
+        false => "has an abort",
+    };
+    io::note(&format!(
+        "{name}: warning: nothing in --sites ({}) {problem}",
+        files.join(", ")
+    ));
 }
 
 /// Reads the reports, with at most `samples` messages of each site.

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vkabort_manifest::{ENABLE, Kind, LAYER, LIBRARY};
+use vkabort_manifest::{Bits, ENABLE, FOLDER_32, Kind, LAYER, LIBRARY, file_name, file_name_32};
 
 /// Arguments of `vkabort install`.
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub struct InstallArgs {
     explicit: bool,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Do not copy the library: the manifest names it where it is
     #[arg(long)]
     in_place: bool,
@@ -50,7 +50,7 @@ struct Place {
     system: bool,
     /// With --system: the folder below which files are installed; on Linux the loader searches its share/vulkan
     #[arg(long, value_name = "FOLDER", default_value = system::PREFIX, requires = "system")]
-    prefix: String,
+    prefix: PathBuf,
 }
 
 /// An installation.
@@ -66,20 +66,91 @@ impl Target {
         Ok(Self { users, folders })
     }
 
-    fn manifest(&self, kind: Kind) -> PathBuf {
-        let folder = self.folders.manifests.join(kind.folder());
-        folder.join(vkabort_manifest::file_name(LAYER))
+    /// The manifest and the library for programs of this machine's architecture.
+    fn files(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name(LAYER));
+        (manifest, self.folders.library.join(LIBRARY))
     }
 
-    fn library(&self) -> PathBuf {
-        self.folders.library.join(LIBRARY)
+    /// The manifest and the library for 32-bit programs.
+    fn files_32(&self, kind: Kind) -> (PathBuf, PathBuf) {
+        let manifest = self.folders.manifests.join(kind.folder()).join(file_name_32(LAYER));
+        (manifest, self.folders.library.join(FOLDER_32).join(LIBRARY))
+    }
+
+    /// Says which other manifests of the layer the loader finds, for another scope or prefix, and which of all it uses.
+    fn note_others(&self) {
+        let all = locate::registered();
+        let is_own = |manifest: &Path| {
+            let kinds = [Kind::Implicit, Kind::Explicit];
+            let mut own = kinds.iter().flat_map(|kind| [self.files(*kind), self.files_32(*kind)]);
+            own.any(|(own, _)| std::path::absolute(own).is_ok_and(|own| own == manifest))
+        };
+        let others = all
+            .iter()
+            .map(|found| &found.manifest)
+            .filter(|manifest| !is_own(manifest));
+        let others: Vec<String> = others.map(|manifest| io::input_name(manifest)).collect();
+        if let Some(first) = all.first().filter(|_| !others.is_empty()) {
+            io::note(&format!(
+                "the layer is also registered by {}; the loader uses {}",
+                others.join(" and "),
+                io::input_name(&first.manifest)
+            ));
+        }
+    }
+
+    /// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let failed = |error: std::io::Error| match error.kind() {
+            ErrorKind::PermissionDenied => Failure::path(path, &format!("written ({})", denied(self.users)), &error),
+            _ => Failure::path(path, "written", &error),
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let new = system::set_access(&mut tempfile::Builder::new(), true)
+            .tempfile_in(folder)
+            .map_err(failed)?;
+        new.as_file().write_all(bytes).map_err(failed)?;
+        new.persist(path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+
+    /// Copies the library to its installed place, unless it is already there.
+    fn copy(&self, source: &Path, installed: &Path) -> Result<PathBuf> {
+        let library = std::path::absolute(installed).map_err(|error| Failure::path(installed, "found", &error))?;
+        if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
+            return Ok(library);
+        }
+        let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
+        self.replace(&library, &bytes)?;
+        Ok(library)
     }
 
     /// Removes a manifest. Returns whether it existed.
-    fn remove_manifest(&self, kind: Kind) -> Result<bool> {
-        let manifest = self.manifest(kind);
-        system::unregister(self.users, kind, &manifest)?;
-        remove(&manifest)
+    fn remove_manifest(&self, kind: Kind, manifest: &Path) -> Result<bool> {
+        system::unregister(self.users, kind, manifest)?;
+        remove(manifest)
+    }
+
+    /// Copies the library to its installed place, unless `in_place`, and registers it by a manifest. Returns both paths.
+    fn register(
+        &self,
+        kind: Kind,
+        (manifest, installed): (PathBuf, PathBuf),
+        source: PathBuf,
+        in_place: bool,
+    ) -> Result<(PathBuf, PathBuf)> {
+        let library = if in_place {
+            source
+        } else {
+            self.copy(&source, &installed)?
+        };
+        let text = vkabort_manifest::text(kind, LAYER, &library, Bits::of(&library))
+            .map_err(|error| Failure::path(&manifest, "written", &error))?;
+        self.replace(&manifest, text.as_bytes())?;
+        system::register(self.users, kind, &manifest)?;
+        Ok((manifest, library))
     }
 }
 
@@ -91,34 +162,48 @@ impl Target {
 pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let source = locate::library(args.layer.as_deref())?;
-    let library = if args.in_place { source } else { copy(&source, &target)? };
+    let source_32 = locate::library_32(&source);
     let (kind, other) = match args.explicit {
         true => (Kind::Explicit, Kind::Implicit),
         false => (Kind::Implicit, Kind::Explicit),
     };
-    let manifest = target.manifest(kind);
-    let text =
-        vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
-    replace(&manifest, text.as_bytes())?;
+    let (manifest, library) = target.register(kind, target.files(kind), source, args.in_place)?;
+    let for_32 = match source_32 {
+        Some(source) => Some(target.register(kind, target.files_32(kind), source, args.in_place)?),
+        None => None,
+    };
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
-    target.remove_manifest(other)?;
-    system::register(target.users, kind, &manifest)?;
+    let mut replaced = Vec::new();
+    for (manifest, _) in [target.files(other), target.files_32(other)] {
+        if target.remove_manifest(other, &manifest)? {
+            replaced.push(manifest);
+        }
+    }
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
     };
     if args.json {
-        io::print(&format!(
-            "{}\n",
-            json!({"manifest": manifest, "library": library, "switch_on": switch})
-        ))?;
+        let mut shown =
+            json!({"manifest": manifest, "library": library, "switch_on": switch, "replaced": replaced.first()});
+        if let Some((manifest, library)) = for_32 {
+            shown["manifest_32"] = json!(manifest);
+            shown["library_32"] = json!(library);
+        }
+        io::print_json(&shown)?;
     } else {
-        io::print(&format!(
-            "manifest   {}\nlibrary    {}\nswitch on  {switch} in the environment of a program\n",
-            manifest.display(),
-            library.display()
-        ))?;
+        let lines = [(manifest, library)].into_iter().chain(for_32);
+        let lines = lines.map(|(manifest, library)| {
+            let (manifest, library) = (io::input_name(&manifest), io::input_name(&library));
+            format!("manifest   {manifest}\nlibrary    {library}\n")
+        });
+        let replaced = replaced
+            .iter()
+            .map(|manifest| format!("replaced   {}\n", io::input_name(manifest)));
+        let lines: String = lines.chain(replaced).collect();
+        io::print(&format!("{lines}switch on  {switch} in the environment of a program\n"))?;
     }
+    target.note_others();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -131,66 +216,55 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let mut removed = Vec::new();
     for kind in [Kind::Implicit, Kind::Explicit] {
-        if target.remove_manifest(kind)? {
-            removed.push(target.manifest(kind));
+        for (manifest, _) in [target.files(kind), target.files_32(kind)] {
+            if target.remove_manifest(kind, &manifest)? {
+                removed.push(manifest);
+            }
         }
         if cfg!(windows) {
             // Fails, as it should, if the folder has other files.
             let _ = std::fs::remove_dir(target.folders.manifests.join(kind.folder()));
         }
     }
-    if remove(&target.library())? {
-        removed.push(target.library());
+    // The folder of the 32-bit library is in that of the other.
+    for (_, library) in [target.files_32(Kind::Implicit), target.files(Kind::Implicit)] {
+        if remove(&library)? {
+            removed.push(library.clone());
+        }
+        if let Some(folder) = library.parent() {
+            // Fails, as it should, if the folder has other files.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
-    // Fails, as it should, if the folder has other files.
-    let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
-        io::print(&format!("{}\n", json!({"removed": removed})))?;
+        io::print_json(&json!({"removed": removed}))?;
     } else if removed.is_empty() {
-        io::print("the layer is not installed there\n")?;
+        io::print(&format!(
+            "the layer is not installed in {}\n",
+            io::input_name(&target.folders.manifests)
+        ))?;
     } else {
         let lines: Vec<String> = removed
             .iter()
-            .map(|path| format!("removed  {}\n", path.display()))
+            .map(|path| format!("removed  {}\n", io::input_name(path)))
             .collect();
         io::print(&lines.concat())?;
     }
+    target.note_others();
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies the library to its installed place, unless it is already there.
-fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
-    let library =
-        std::path::absolute(target.library()).map_err(|error| Failure::path(&target.library(), "found", &error))?;
-    if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
-        return Ok(library);
-    }
-    let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
-    replace(&library, &bytes)?;
-    Ok(library)
-}
-
 /// Why a file cannot be written.
-const DENIED: &str = if cfg!(windows) {
-    "end the programs that use the layer; installing for all users requires administrator rights"
-} else {
-    "installing for all users requires root"
-};
-
-/// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::PermissionDenied => Failure::path(path, &format!("written ({DENIED})"), &error),
-        _ => Failure::path(path, "written", &error),
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let new = system::set_access(&mut tempfile::Builder::new(), true)
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    new.as_file().write_all(bytes).map_err(failed)?;
-    new.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+fn denied(users: Users) -> &'static str {
+    match (users, cfg!(windows)) {
+        (_, true) => "end the programs that use the layer; installing for all users requires administrator rights",
+        (Users::All, false) => {
+            "installing for all users requires root; without --system, it is installed for this user"
+        }
+        (Users::This, false) => {
+            "the folder does not belong to this user: correct its owner, or set XDG_DATA_HOME to another folder"
+        }
+    }
 }
 
 /// Removes a file. Returns whether it existed.

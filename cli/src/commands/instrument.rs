@@ -5,10 +5,9 @@ use crate::module::Module;
 use crate::{io, parse};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_instrument::{Arena, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
-use vkabort_record::escape::one_line;
 
 /// Arguments of `vkabort instrument`.
 #[derive(Args)]
@@ -21,10 +20,10 @@ Examples:
 pub struct InstrumentArgs {
     /// SPIR-V module, little- or big-endian
     #[arg(value_name = "IN.spv")]
-    input: String,
+    input: PathBuf,
     /// File for the rewritten module, in the byte order of the input
     #[arg(short, long, value_name = "OUT.spv")]
-    output: String,
+    output: PathBuf,
     /// Device address of the arena, a multiple of 16
     #[arg(long, value_name = "ADDRESS", value_parser = parse::address)]
     arena_address: Option<u64>,
@@ -55,10 +54,10 @@ pub struct InstrumentArgs {
     specialize: Vec<(u32, Vec<u8>)>,
     /// Write the table of abort sites, for `vkabort decode --sites`
     #[arg(long, value_name = "SITES.json")]
-    sites: Option<String>,
+    sites: Option<PathBuf>,
     /// Write the module after each pass to this folder, as 01-PASS.spv and so on (to debug the rewriter)
     #[arg(long, value_name = "DIR")]
-    dump_passes: Option<String>,
+    dump_passes: Option<PathBuf>,
     /// Print a summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -95,7 +94,7 @@ enum LoopPollArg {
 /// An option or the module is not valid, or a file cannot be read or written.
 pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     let files = [Some(&args.output), args.sites.as_ref()].into_iter().flatten();
-    if files.filter(|path| *path == "-").count() + usize::from(args.json) > 1 {
+    if files.filter(|path| path.as_os_str() == "-").count() + usize::from(args.json) > 1 {
         return Err(Failure::input(
             "only one of the module, the sites and --json can go to standard output",
         ));
@@ -119,30 +118,30 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     );
     // Also after an error: the passes before it are of interest then.
     if let Some(folder) = &args.dump_passes {
-        dump_passes(Path::new(folder), &module, &after_passes)?;
+        dump_passes(folder, &module, &after_passes)?;
     }
     let outcome = outcome.map_err(|error| Failure::input(format!("{}: {error}", module.name)))?;
     let summary = match &outcome {
         Outcome::Unchanged => copy(args, &module)?,
         Outcome::Instrumented(new) => {
             for warning in &new.sites.warnings {
-                io::note(&format!("{}: warning: {}", module.name, one_line(warning)));
+                io::note(&format!("{}: warning: {}", module.name, warning));
             }
             write(args, &module, new)?
         }
     };
     if args.json {
-        io::print(&format!("{summary}\n"))?;
+        io::print_json(&summary)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the module after each pass to `01-poison.spv` and so on.
 fn dump_passes(folder: &Path, module: &Module, after_passes: &[(&str, Vec<u32>)]) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(&folder.to_string_lossy(), "created", &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::path(folder, "created", &error))?;
     for (number, (pass, words)) in (1..).zip(after_passes) {
         let file = folder.join(format!("{number:02}-{pass}.spv"));
-        io::write(&file.to_string_lossy(), &module.bytes_of(words))?;
+        io::write(&file, &module.bytes_of(words))?;
     }
     Ok(())
 }
@@ -166,9 +165,7 @@ fn copy(args: &InstrumentArgs, module: &Module) -> Result<Json> {
 fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<Json> {
     io::write(&args.output, &module.bytes_of(&new.words))?;
     if let Some(path) = &args.sites {
-        // Serialising plain structures with string keys does not fail.
-        let table = serde_json::to_string_pretty(&new.sites).unwrap_or_default();
-        io::write(path, (table + "\n").as_bytes())?;
+        io::write_sites(path, &new.sites)?;
     }
     let (name, words, new_words) = (&module.name, module.words.len(), new.words.len());
     let sites = new.sites.sites.len();

@@ -9,5 +9,6 @@ pub mod install;
 pub mod instrument;
 pub mod man;
 pub mod run;
+pub mod sanitize;
 pub mod settings;
 pub mod sites;

@@ -2,16 +2,21 @@
 //!
 //! The layer writes its log as JSON lines into a file, which [`LogFollower`] reads while the program runs.
 
+use crate::commands::doctor::why_no_device;
 use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
+use crate::module::Module;
 use crate::stage::Stage;
 use crate::system::{self, Supervisor};
-use crate::{io, junit, locate, settings};
+use crate::{io, junit, locate, parse, settings};
 use clap::Args;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
+use vkabort_instrument::Checks;
 use vkabort_record::report::{Filter, Totals};
+use vkabort_record::site::ModuleHash;
 
 /// Interval at which the log is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -25,24 +30,37 @@ while the program runs. The exit code is 90 if a shader aborted, else the progra
 Examples:
   vkabort run ./app --frames 100
   vkabort run --enable ./app-that-does-not-enable-the-extension
+  vkabort run --sanitize ./app-whose-shaders-have-no-aborts
+  vkabort run --sanitize=loops --set loop_budget=100000 ./app
+  vkabort run --dump-modules modules ./app
+  vkabort run --replace 6c0f1cf89350bb7a=fixed.spv ./app
   vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml ./tests
   vkabort run --set messenger_severity=info ./conformance-tests")]
 pub struct RunArgs {
     /// Enable shader aborts on every device, for programs that do not enable them themselves (enable=always)
     #[arg(long)]
     enable: bool,
+    /// Plant checks into every shader, for programs without aborts: `default`, `all`, or names separated by commas
+    #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "default", value_parser = parse::checks)]
+    sanitize: Option<Checks>,
+    /// Write every shader module of the program to DIR: HASH.original.spv, and HASH.rewritten.spv if the layer changes it
+    #[arg(long, value_name = "DIR")]
+    dump_modules: Option<PathBuf>,
+    /// Run the module in FILE in place of the program's module with this hash; may be repeated
+    #[arg(long, value_name = "HASH=FILE", value_parser = parse::replacement)]
+    replace: Vec<(ModuleHash, String)>,
     /// Set a setting of the layer; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::Assignment, hide_possible_values = true)]
     set: Vec<(String, String)>,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Write the log and reports to FILE as JSON lines, for `vkabort decode`
     #[arg(long, value_name = "FILE")]
-    report: Option<String>,
+    report: Option<PathBuf>,
     /// Write the outcome as JUnit XML, with a failed test for every site that aborted
     #[arg(long, value_name = "FILE")]
-    junit: Option<String>,
+    junit: Option<PathBuf>,
     /// Neither show nor count the aborts that these rules ignore: `ignore function=check_*; report file=cull.comp:31`
     #[arg(long, value_name = "RULES")]
     filter: Option<Filter>,
@@ -63,10 +81,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Failure::input("no program to run: pass it after the options"));
     };
-    let name = program.to_string_lossy();
+    let name = io::input_name(program.as_ref());
     let stage = Stage::new(&locate::library(args.layer.as_deref())?)?;
     let log = match &args.report {
-        Some(path) => std::path::absolute(path).map_err(|error| Failure::file(path, "found", &error))?,
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::path(path, "found", &error))?,
         None => stage.file("report.jsonl"),
     };
     // Aborts of an earlier run in the same file must not count.
@@ -75,13 +93,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     command.args(arguments);
     stage.prepare(&mut command);
     let level = set_settings(args, &mut command)?;
+    set_module_files(args, &stage, &mut command)?;
     command.env(settings::variable("log_file")?, &log);
     let started = Instant::now();
     let mut supervisor = Supervisor::new().map_err(|error| Failure::file("signals", "caught", &error))?;
-    let mut child = command
-        .spawn()
+    let mut child = supervisor
+        .start(&mut command)
         .map_err(|error| Failure::file(&name, "started", &error))?;
-    supervisor.start(&child);
     let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
     let mut followed = Ok(());
     let status = loop {
@@ -103,7 +121,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
         let exit = (!status.success()).then(|| status.to_string());
         let document = junit::document(&words.join(" "), exit.as_deref(), started.elapsed(), &log.reports);
-        io::write(path, document.as_bytes())?;
+        io::write_text(path, &document)?;
     }
     if log.reports.iter().any(|report| !report.is_empty()) {
         let aborted: u64 = log.reports.iter().map(|report| report.summary.invocations).sum();
@@ -118,7 +136,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(code::ABORTED));
     }
     if log.is_empty {
-        let reason = system::elevation_problem().unwrap_or("the program did not query a Vulkan device");
+        let reason = system::elevation_problem().map(str::to_owned).or_else(why_no_device);
+        let reason = reason.unwrap_or_else(|| "the program did not query a Vulkan device".to_owned());
         io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {
@@ -142,6 +161,9 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
     if args.enable {
         command.env(settings::variable_for("enable", "always")?, "always");
     }
+    if let Some(checks) = args.sanitize {
+        command.env(settings::variable("sanitize")?, checks.to_string());
+    }
     for (key, value) in &args.set {
         if key == "log_file" || key == "log_format" {
             return Err(Failure::input(format!(
@@ -164,4 +186,33 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
         .env(settings::variable("log_format")?, "json")
         .env(settings::variable("log_level")?, logged);
     Ok(level)
+}
+
+/// Sets the folders of the settings `dump_modules` and `replace_modules`. The latter is in the stage, with a copy of each file.
+fn set_module_files(args: &RunArgs, stage: &Stage, command: &mut Command) -> Result<()> {
+    if let Some(folder) = &args.dump_modules {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::path(folder, "created", &error))?;
+        // The program may change its working directory.
+        let folder = std::path::absolute(folder).map_err(|error| Failure::path(folder, "found", &error))?;
+        command.env(settings::variable("dump_modules")?, folder);
+    }
+    if args.replace.is_empty() {
+        return Ok(());
+    }
+    if args.set.iter().any(|(key, _)| key == "replace_modules") {
+        return Err(Failure::usage("--replace and --set replace_modules exclude each other"));
+    }
+    let folder = stage.file("modules");
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::path(&folder, "created", &error))?;
+    for (hash, file) in &args.replace {
+        let module = Module::read(Path::new(file))?;
+        let copy = folder.join(format!("{hash}.spv"));
+        if copy.exists() {
+            return Err(Failure::usage(format!("--replace {hash}: given twice")));
+        }
+        std::fs::write(&copy, module.bytes_of(&module.words))
+            .map_err(|error| Failure::path(&copy, "written", &error))?;
+    }
+    command.env(settings::variable("replace_modules")?, folder);
+    Ok(())
 }

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_manifest::sources::{FILE_NAME, Sources, registered_files};
+use vkabort_manifest::value::text_of;
 use vkabort_manifest::{DISABLE, ENABLE};
 
 /// Arguments of `vkabort settings`.
@@ -30,6 +31,9 @@ pub fn sources() -> Sources {
     Sources::of_process(std::env::vars_os(), registered_files(), Vec::new())
 }
 
+/// Origin of values without a source.
+const DEFAULT: &str = "default";
+
 /// A setting with its value.
 struct Row {
     key: String,
@@ -48,15 +52,15 @@ pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
     let keys: Vec<&str> = all.iter().filter_map(|setting| setting["key"].as_str()).collect();
     let mut problems = sources.problems(&keys);
     problems.extend(switch_problem(&sources));
-    let rows: Vec<Row> = all
+    let mut rows: Vec<Row> = all
         .iter()
         .map(|setting| row(setting, &sources, &mut problems))
         .collect();
-    io::print(&match args.json {
-        true => format!("{:#}\n", as_json(&rows, &sources, &problems)),
-        false => as_text(&rows, &sources),
-    })?;
-    if !args.json {
+    imply(&mut rows);
+    if args.json {
+        io::print_json(&format!("{:#}", as_json(&rows, &sources, &problems)))?;
+    } else {
+        io::print(&as_text(&rows, &sources))?;
         problems.iter().for_each(|problem| io::note(problem));
     }
     Ok(match problems.is_empty() {
@@ -70,8 +74,8 @@ fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
     let key = setting["key"].as_str().unwrap_or_default();
     let default = Row {
         key: key.to_owned(),
-        value: settings::default_of(setting),
-        origin: "default".to_owned(),
+        value: text_of(&setting["default"]),
+        origin: DEFAULT.to_owned(),
     };
     match sources.value(key) {
         None => default,
@@ -84,6 +88,28 @@ fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
             let problem = settings::invalid(setting, &value.text);
             problems.push(format!("{}: {problem}", value.origin));
             default
+        }
+    }
+}
+
+/// Changes the settings that others imply, as the layer does.
+fn imply(rows: &mut [Row]) {
+    let set = |rows: &[Row], key: &str| {
+        let row = rows.iter().find(|row| row.key == key);
+        row.is_some_and(|row| !row.value.is_empty() && !row.value.eq_ignore_ascii_case("off"))
+    };
+    let implied = [
+        ("replace_modules", "enable", "always", true),
+        ("sanitize", "enable", "always", true),
+        ("sanitize", "on_abort", "continue", false),
+        ("sanitize", "emulation", "partial", false),
+    ];
+    for (by, key, value, always) in implied {
+        let is_on = set(rows, by);
+        let row = rows.iter_mut().find(|row| row.key == key);
+        if let Some(row) = row.filter(|row| is_on && (always || row.origin == DEFAULT) && row.value != value) {
+            row.value = value.to_owned();
+            row.origin = format!("implied by {by}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::inputs::for_each_module;
 use crate::{io, site_tables};
 use clap::Args;
-use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_instrument::Options;
 use vkabort_record::escape::one_line;
@@ -21,7 +21,7 @@ A module that cannot be read is reported, and the others are still listed; the e
 pub struct SitesArgs {
     /// SPIR-V modules, little- or big-endian, and folders of them
     #[arg(value_name = "IN.spv|FOLDER", required = true)]
-    inputs: Vec<String>,
+    inputs: Vec<PathBuf>,
     /// Print a list of site tables as JSON, for `vkabort decode --sites`
     #[arg(long)]
     json: bool,
@@ -34,7 +34,7 @@ pub struct SitesArgs {
 /// Standard output cannot be written.
 pub fn run(args: &SitesArgs) -> Result<ExitCode> {
     let mut tables = Vec::new();
-    let mut text = String::new();
+    let mut text = Listing::default();
     let code = for_each_module(&args.inputs, |module| {
         match site_tables::of_module(&module, &Options::default())? {
             Some(table) => {
@@ -42,42 +42,55 @@ pub fn run(args: &SitesArgs) -> Result<ExitCode> {
                 tables.push(table);
             }
             None => {
-                let _ = writeln!(text, "{}: no abort sites", module.name);
+                text.line(&format!("{}: no abort sites", module.name));
             }
         }
         Ok(())
     });
     if args.json {
         // Serialising plain structures with string keys does not fail.
-        text = serde_json::to_string_pretty(&tables).unwrap_or_default() + "\n";
+        io::print_json(&serde_json::to_string_pretty(&tables).unwrap_or_default())?;
+    } else {
+        io::print(&text.0)?;
     }
-    io::print(&text)?;
     Ok(code)
 }
 
-fn show_table(name: &str, table: &SiteTable, out: &mut String) {
+/// The listing, line by line.
+#[derive(Default)]
+struct Listing(String);
+
+impl Listing {
+    /// Adds a line. Names in it are not trusted: none makes a line of its own.
+    fn line(&mut self, line: &str) {
+        self.0 += &one_line(line);
+        self.0.push('\n');
+    }
+}
+
+fn show_table(name: &str, table: &SiteTable, out: &mut Listing) {
     let count = match table.sites.len() {
         0 => "no abort sites".to_owned(),
         n => io::count(n as u64, "abort site"),
     };
-    let _ = writeln!(out, "{name}: {count}, module {}", table.module_hash);
+    out.line(&format!("{name}: {count}, module {}", table.module_hash));
     let entries: Vec<String> = table.entry_points.iter().map(show_entry).collect();
-    let _ = writeln!(out, "  entry points: {}", entries.join(", "));
+    out.line(&format!("  entry points: {}", entries.join(", ")));
     if !table.constants.is_empty() {
         let constants: Vec<String> = table.constants.iter().map(show_constant).collect();
-        let _ = writeln!(out, "  specialization constants: {}", constants.join(", "));
+        out.line(&format!("  specialization constants: {}", constants.join(", ")));
     }
     for warning in &table.warnings {
-        let _ = writeln!(out, "  warning: {}", one_line(warning));
+        out.line(&format!("  warning: {warning}"));
     }
     for site in &table.sites {
-        out.push('\n');
+        out.0.push('\n');
         show_site(table, site, out);
     }
 }
 
 fn show_entry(entry: &EntryPoint) -> String {
-    let name = one_line(&entry.name);
+    let name = &entry.name;
     let stage = stage_name(entry.execution_model);
     match entry.local_size {
         Some(size) => {
@@ -89,56 +102,58 @@ fn show_entry(entry: &EntryPoint) -> String {
 }
 
 fn show_constant(constant: &SpecConstant) -> String {
-    let name = constant.name.as_ref().map(|name| format!(" {}", one_line(name)));
+    let name = constant.name.as_ref().map(|name| format!(" {name}"));
     let (id, ty, default) = (constant.id, constant.default.ty().name(), constant.default);
     format!("{id}{}: {ty} = {default}", name.unwrap_or_default())
 }
 
-fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
+fn show_site(table: &SiteTable, site: &Site, out: &mut Listing) {
     let place = site
         .location
         .as_ref()
         .map_or_else(|| "unknown place".to_owned(), show_location);
-    let function = one_line(&site.function);
-    let _ = writeln!(
-        out,
+    let function = &site.function;
+    out.line(&format!(
         "  #{}  {place}  in `{function}`, word {}",
         site.id.0, site.word_offset
-    );
+    ));
     if let Some(source) = site.location.as_ref().and_then(|l| l.source.as_deref()) {
-        let _ = writeln!(out, "      | {}", one_line(source.trim()));
+        out.line(&format!("      | {}", source.trim()));
     }
     let callers: Vec<String> = site
         .callers
         .iter()
         .rev()
         .map(|frame| match &frame.location {
-            Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
-            None => format!("`{}`", one_line(&frame.function)),
+            Some(location) => format!("`{}` ({})", frame.function, show_location(location)),
+            None => format!("`{}`", frame.function),
         })
         .collect();
     if !callers.is_empty() {
-        let _ = writeln!(out, "      called from  {}", callers.join(" from "));
+        out.line(&format!("      called from  {}", callers.join(" from ")));
     }
     let entry_points: Vec<String> = table
         .entry_points_of(site)
-        .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), one_line(&entry.name)))
+        .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), entry.name))
         .collect();
     let entry_points = if entry_points.is_empty() {
         "no entry point: dead code".to_owned()
     } else {
         entry_points.join(", ")
     };
-    let _ = writeln!(out, "      reached by   {entry_points}");
-    if let Some(text) = &site.text {
-        let _ = writeln!(out, "      text         \"{}\"", one_line(text));
+    out.line(&format!("      reached by   {entry_points}"));
+    if let Some(check) = &site.check {
+        out.line(&format!("      check        {check}"));
     }
-    let _ = writeln!(out, "      message      {} bytes", site.message.size());
+    if let Some(text) = &site.text {
+        out.line(&format!("      text         \"{text}\""));
+    }
+    out.line(&format!("      message      {} bytes", site.message.size()));
     show_member(None, 0, &site.message, 0, out);
 }
 
 /// Writes one line per member (byte offset, type, name), and the members of a structure below it, indented.
-fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
+fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut Listing) {
     // A module may nest types to any depth; deeper members are unreadable on a screen.
     if depth > 32 {
         return;
@@ -147,10 +162,10 @@ fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &m
         // The message itself is not a member and has no line.
         (_, Type::Struct { members, .. }) if depth == 0 => members,
         (Type::Struct { members, .. }, _) => {
-            line(name, offset, ty, depth, out);
+            show_type(name, offset, ty, depth, out);
             members
         }
-        _ => return line(name, offset, ty, depth, out),
+        _ => return show_type(name, offset, ty, depth, out),
     };
     for member in members {
         let at = offset.saturating_add(member.offset);
@@ -158,10 +173,10 @@ fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &m
     }
 }
 
-fn line(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
+fn show_type(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut Listing) {
     let indent = "  ".repeat(depth.saturating_sub(1));
-    let name = name.map(|n| format!("  {}", one_line(n))).unwrap_or_default();
-    let _ = writeln!(out, "      {offset:>9}  {indent}{}{name}", type_name(ty));
+    let name = name.map(|n| format!("  {n}")).unwrap_or_default();
+    out.line(&format!("      {offset:>9}  {indent}{}{name}", type_name(ty)));
 }
 
 /// Element type of an array, through arrays of arrays; other types unchanged.
@@ -198,7 +213,10 @@ fn type_name(ty: &Type) -> String {
         } => {
             let length = match length {
                 Length::Constant(n) => n.to_string(),
-                Length::Specialised { spec_id, default } => format!("SpecId {spec_id}, default {default}"),
+                Length::Specialised { spec_id, default } => match spec_id {
+                    Some(id) => format!("SpecId {id}, default {default}"),
+                    None => format!("specialised, default {default}"),
+                },
             };
             match utf {
                 true => format!("string[{length}]"),
@@ -206,8 +224,24 @@ fn type_name(ty: &Type) -> String {
             }
         }
         Type::Struct { name, .. } => match name {
-            Some(name) => format!("struct {}", one_line(name)),
+            Some(name) => format!("struct {name}"),
             None => "struct".to_owned(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_that_planted_an_abort_is_listed() {
+        let mut text = Listing::default();
+        let site = Site {
+            check: Some("loops\x1b".into()),
+            ..Site::default()
+        };
+        show_site(&SiteTable::default(), &site, &mut text);
+        assert!(text.0.contains("\n      check        loops\\x1b\n"), "{}", text.0);
     }
 }

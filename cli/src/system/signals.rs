@@ -9,7 +9,8 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use std::ffi::c_int;
 use std::io;
-use std::process::Child;
+use std::process::{Child, Command};
+use vkabort_runner::supervise::end_with_parent;
 
 const FORWARDED: [c_int; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
@@ -29,8 +30,15 @@ impl Supervisor {
         SignalsInfo::new(caught).map(Self)
     }
 
-    /// Nothing: the child needs no preparation.
-    pub fn start(&self, _: &Child) {}
+    /// Starts a program. If this process is killed, the program ends too, unless it is setuid.
+    ///
+    /// # Errors
+    ///
+    /// As [`Command::spawn`].
+    pub fn start(&self, command: &mut Command) -> io::Result<Child> {
+        end_with_parent(command);
+        command.spawn()
+    }
 
     /// Nothing: processes that the program has left behind live on.
     pub fn finish(self) {}

@@ -46,11 +46,11 @@ pub fn manifests() -> Vec<(PathBuf, Kind)> {
 /// # Errors
 ///
 /// Neither `XDG_DATA_HOME` nor `HOME` is set.
-pub fn folders(users: Users, prefix: &str) -> Result<Folders> {
+pub fn folders(users: Users, prefix: &Path) -> Result<Folders> {
     if users == Users::All {
         return Ok(Folders {
-            manifests: Path::new(prefix).join("share/vulkan"),
-            library: Path::new(prefix).join("lib/vkabort"),
+            manifests: prefix.join("share/vulkan"),
+            library: prefix.join("lib/vkabort"),
         });
     }
     let data = data_home(&variable).ok_or_else(|| {

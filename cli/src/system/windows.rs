@@ -6,7 +6,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use vkabort_manifest::Kind;
 use vkabort_windows::console::ignore_interrupts;
 use vkabort_windows::job::Job;
@@ -44,7 +44,7 @@ pub fn manifests() -> Vec<(PathBuf, Kind)> {
 /// # Errors
 ///
 /// `LOCALAPPDATA` is not set.
-pub fn folders(users: Users, prefix: &str) -> Result<Folders> {
+pub fn folders(users: Users, prefix: &Path) -> Result<Folders> {
     let base = match users {
         Users::All => PathBuf::from(prefix),
         Users::This => env::var_os("LOCALAPPDATA")
@@ -140,10 +140,16 @@ impl Supervisor {
         Job::new().map(Self)
     }
 
-    /// Supervises a program that was just started. If this process is killed, the program ends too.
-    pub fn start(&self, child: &Child) {
+    /// Starts a program. If this process is killed, the program ends too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Command::spawn`].
+    pub fn start(&self, command: &mut Command) -> io::Result<Child> {
+        let child = command.spawn()?;
         // The program may have ended already, or be in a job that does not allow another: then it only lacks this guarantee.
-        let _ = self.0.add(child);
+        let _ = self.0.add(&child);
+        Ok(child)
     }
 
     /// Nothing: Windows sends Ctrl-C to all processes of a console.

@@ -136,6 +136,7 @@ pub fn report(text: &[u8]) -> String {
         invocations: 2,
         function: Some("check".into()),
         samples: vec![Sample {
+            number: None,
             specialization: None,
             invocation: None,
             message: Message::untyped(text),
@@ -221,23 +222,49 @@ pub fn plain() -> Vec<u32> {
     shader.module.finish()
 }
 
+/// A compute shader whose loop does not end.
+pub fn endless() -> Vec<u32> {
+    let mut shader = Shader::new();
+    let [header, body, next, merge] = [0; 4].map(|_| shader.module.fresh());
+    let code: [Instruction<'_>; 9] = [
+        (op::Branch, &[header]),
+        (op::Label, &[header]),
+        (op::LoopMerge, &[merge, next, 0]),
+        (op::Branch, &[body]),
+        (op::Label, &[body]),
+        (op::Branch, &[next]),
+        (op::Label, &[next]),
+        (op::Branch, &[header]),
+        (op::Label, &[merge]),
+    ];
+    let code = [&code[..], &[(op::Return, &[])]].concat();
+    shader.function(shader.main, &code);
+    shader.module.finish()
+}
+
 /// A compute shader whose `main` calls `check`, which aborts with `{code: 7, value: 0.5}` at hand.comp:12:5.
 pub fn aborting() -> Vec<u32> {
+    aborting_with("")
+}
+
+/// [`aborting`], with `more` at the end of every name, path and source line.
+pub fn aborting_with(more: &str) -> Vec<u32> {
+    let named = |name: &str| format!("{name}{more}");
     let mut shader = Shader::new();
     let m = &mut shader.module;
     m.capability(capability::AbortKHR);
     m.extension("SPV_KHR_abort");
-    let (file, check, result) = (m.string("hand.comp"), m.fresh(), m.fresh());
+    let (file, check, result) = (m.string(&named("hand.comp")), m.fresh(), m.fresh());
     let (uint, float) = (m.uint(), m.float(32));
     // Names precede decorations, so they precede the structure.
     let message = m.bound;
     for (member, name) in [(0, "code"), (1, "value")] {
-        let operands = [&[message, member], &string(name)[..]].concat();
+        let operands = [&[message, member], &string(&named(name))[..]].concat();
         push(&mut m.decorations, op::MemberName, &operands);
     }
     assert_eq!(m.structure(&[(uint, 0), (float, 4)]), message);
-    m.name(check, "check");
-    m.name(message, "Message");
+    m.name(check, &named("check"));
+    m.name(message, &named("Message"));
     let (seven, half) = (m.constant(7), m.value(op::Constant, float, &[0.5f32.to_bits()]));
     let constant = m.value(op::ConstantComposite, message, &[seven, half]);
     let call = [shader.void, result, check];
@@ -247,7 +274,25 @@ pub fn aborting() -> Vec<u32> {
         check,
         &[(op::Line, &[file, 12, 5]), (op::AbortKHR, &[message, constant])],
     );
-    shader.module.finish()
+    let mut words = shader.module.finish();
+    if !more.is_empty() {
+        with_source(&mut words, file, &named("\n").repeat(40));
+    }
+    words
+}
+
+/// Adds the text of a source file, an `OpSource` behind the `OpString` of its name.
+fn with_source(words: &mut Vec<u32>, file: u32, text: &str) {
+    const SOURCE: u32 = 3;
+    const GLSL: u32 = 2;
+    let mut at = 5;
+    while words[at] & 0xffff != u32::from(op::String) {
+        at += (words[at] >> 16) as usize;
+    }
+    at += (words[at] >> 16) as usize;
+    let operands = [&[GLSL, 460, file], &string(text)[..]].concat();
+    let head = (operands.len() as u32 + 1) << 16 | SOURCE;
+    words.splice(at..at, [&[head], &operands[..]].concat());
 }
 
 /// A compute shader that aborts with `format` and the number 7 at hand.comp:12:5.

@@ -17,6 +17,7 @@ pub(super) const CHECKS: &[Case] = cases! {
     "reports.none_of_a_healthy_device" => none(gpu), rule(rules::NO_REPORTS);
     "reports.wait_for_the_timeout" => timeout(gpu), rule(rules::REPORT_TIMEOUT);
     "reports.wake_a_thread_that_waits" => wake(gpu), rule(rules::REPORT_TIMEOUT), after_loss();
+    "reports.without_waiting_after_the_loss" => at_once(gpu), rule(rules::REPORT_AT_ONCE), after_loss();
     "reports.each_exactly_once" => once(gpu), rule(rules::REPORT_ONCE), after_loss();
     "reports.device_lost_is_the_last" => last(gpu), rule(rules::REPORT_LAST), after_loss();
     "reports.have_a_description" => description(gpu), rule(rules::DESCRIPTION), after_loss();
@@ -98,6 +99,32 @@ fn wake(gpu: &'static CheckedGpu) -> Result<String> {
     let late = woke.saturating_duration_since(lost);
     should!(late < Duration::from_secs(3), "the thread woke {late:?} after the loss");
     Ok(format!("{} ms after the loss", late.as_millis()))
+}
+
+/// Most programs ask with a timeout of zero, as soon as a command has reported the loss, and never again.
+fn at_once(gpu: &'static CheckedGpu) -> Result<String> {
+    let (_, fault, _) = lost_by(gpu, Message::Uint, &[3])?;
+    let start = Instant::now();
+    let (result, count) = fault.report_count(0);
+    // The specification does not say when a report becomes available.
+    should!(
+        result == vk::Result::SUCCESS && count > 0,
+        "right after the loss the call returned {} and a count of {count}",
+        show(result)
+    );
+    let (result, reports) = fault.reports(0, count);
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == count as usize,
+        "of {count} reports the call returned {}, and {}",
+        reports.len(),
+        show(result)
+    );
+    let time = start.elapsed();
+    should!(
+        time < Duration::from_secs(1),
+        "two calls that must not wait took {time:?}"
+    );
+    Ok(format!("number of reports: {count}"))
 }
 
 fn once(gpu: &'static CheckedGpu) -> Result<String> {

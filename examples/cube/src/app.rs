@@ -1,5 +1,6 @@
 //! The window, and its events.
 
+use crate::focus;
 use crate::options::{Abort, Options};
 use crate::session::Session;
 use anyhow::{Context, Result};
@@ -111,6 +112,7 @@ impl ApplicationHandler for App {
                 Ok(true) => self.end(event_loop, Ok(())),
                 Err(error) => self.end(event_loop, Err(error)),
             },
+            WindowEvent::CursorEntered { .. } => focus::take(&running.window),
             WindowEvent::CursorMoved { position, .. } => self.pointer = position,
             WindowEvent::MouseInput {
                 state: ElementState::Pressed,

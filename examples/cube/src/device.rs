@@ -2,11 +2,11 @@
 
 use crate::gpu::Gpu;
 use anyhow::{Context, Result};
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings, MemoryLocation};
 use std::cell::RefCell;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 use vk_ext::{FaultCommands, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
@@ -22,6 +22,7 @@ pub struct Device {
     pub queue: vk::Queue,
     /// The commands of `VK_KHR_device_fault`; none if the device does not support aborts.
     pub fault: Option<FaultCommands>,
+    names: Option<ext::debug_utils::Device>,
     /// None while the device is being destroyed.
     allocator: RefCell<Option<Allocator>>,
 }
@@ -61,9 +62,13 @@ impl Device {
             gpu: gpu.clone(),
             queue,
             fault: FaultCommands::load(&gpu.instance, &raw).filter(|_| gpu.has_aborts()),
+            names: gpu
+                .has_names
+                .then(|| ext::debug_utils::Device::new(&gpu.instance, &raw)),
             allocator: RefCell::new(None),
             raw,
         };
+        device.name(queue, "frames");
         *device.allocator.borrow_mut() = Some(Allocator::new(&AllocatorCreateDesc {
             instance: gpu.instance.clone(),
             device: device.raw.clone(),
@@ -73,6 +78,19 @@ impl Device {
             allocation_sizes: AllocationSizes::new(16 * MIB, 8 * MIB),
         })?);
         Ok(Rc::new(device))
+    }
+
+    /// Names an object in reports of aborts, if the loader can.
+    pub fn name<T: vk::Handle>(&self, object: T, name: &str) {
+        let Ok(name) = CString::new(name) else { return };
+        let info = vk::DebugUtilsObjectNameInfoEXT::default()
+            .object_handle(object)
+            .object_name(&name);
+        if let Some(names) = &self.names {
+            // A name is not worth an error.
+            // SAFETY: `info` is valid, and the caller's object is one of this device.
+            let _ = unsafe { names.set_debug_utils_object_name(&info) };
+        }
     }
 
     /// Allocates memory for a buffer or image.

@@ -2,7 +2,7 @@
 
 use crate::surface::{Handles, Surface};
 use anyhow::{Context, Result, bail};
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use std::ffi::CStr;
 use std::rc::Rc;
 use winit::window::Window;
@@ -23,24 +23,38 @@ pub struct Gpu {
     pub name: String,
     /// The extensions for aborts that the device does not support.
     pub missing: Vec<&'static CStr>,
+    /// Whether objects can have names, which reports show.
+    pub has_names: bool,
+    /// Use no extension, and shaders without aborts.
+    pub is_plain: bool,
 }
 
 impl Gpu {
     /// Creates an instance, and chooses a device of the fastest type that can draw to the window.
-    pub fn open(window: Option<Rc<Window>>) -> Result<Self> {
+    pub fn open(window: Option<Rc<Window>>, is_plain: bool) -> Result<Self> {
         // SAFETY: the library is the Vulkan loader, whose initialisation has no preconditions.
         let entry = unsafe { ash::Entry::load() }.context("cannot load the Vulkan loader")?;
         let handles = match &window {
             Some(window) => Some(Handles::of(&entry, window)?),
             None => None,
         };
-        let extensions = handles.map(Handles::extensions).transpose()?.unwrap_or_default();
+        let mut extensions = handles
+            .map(Handles::extensions)
+            .transpose()?
+            .unwrap_or_default()
+            .to_vec();
+        // SAFETY: the Vulkan loader is loaded.
+        let offered = unsafe { entry.enumerate_instance_extension_properties(None) }?;
+        let has_names = has(&offered, ext::debug_utils::NAME);
+        if has_names {
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+        }
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-cube")
             .api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
-            .enabled_extension_names(extensions);
+            .enabled_extension_names(&extensions);
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.context("cannot create a Vulkan instance")?;
         let mut gpu = Self {
@@ -51,6 +65,8 @@ impl Gpu {
             family: 0,
             name: String::new(),
             missing: Vec::new(),
+            has_names,
+            is_plain,
         };
         if let (Some(handles), Some(window)) = (handles, window) {
             gpu.surface = Some(Surface::new(&gpu._entry, &gpu.instance, handles, window)?);
@@ -61,7 +77,7 @@ impl Gpu {
 
     /// Whether shaders may abort.
     pub fn has_aborts(&self) -> bool {
-        self.missing.is_empty()
+        self.missing.is_empty() && !self.is_plain
     }
 
     fn choose(&mut self) -> Result<()> {

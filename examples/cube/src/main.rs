@@ -12,6 +12,7 @@
 mod app;
 mod barriers;
 mod device;
+mod focus;
 mod frame;
 mod gpu;
 mod mesh;

@@ -33,6 +33,10 @@ pub struct Options {
     /// Abort in the compute shader, in a loop that would never end
     #[arg(long, group = "abort")]
     pub abort_compute: bool,
+    /// Use no extension and shaders without aborts, for `vkabort run --sanitize`: of the aborts, only the loop that would never
+    /// end is left
+    #[arg(long, conflicts_with_all = ["abort_pixel", "abort_vertex"])]
+    pub plain: bool,
     /// Number of the frame that aborts; the first is 0
     #[arg(long, value_name = "N", default_value_t = 30, requires = "abort")]
     pub abort_frame: u64,
@@ -93,6 +97,7 @@ mod tests {
         assert_eq!(options.abort(), Some(Abort::Fragment([-3, 4])));
         assert_eq!(options.abort_frame, 5);
         assert!(parse(&["--abort-vertex", "--abort-compute"]).is_err());
+        assert!(parse(&["--plain", "--abort-compute"]).is_ok() && parse(&["--plain", "--abort-vertex"]).is_err());
         Ok(())
     }
 

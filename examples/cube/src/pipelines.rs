@@ -68,6 +68,7 @@ impl Pipelines {
         };
         pipelines.create_layouts()?;
         pipelines.pattern = pipelines.create_compute(&PATTERN)?;
+        device.name(pipelines.pattern, "pattern");
         pipelines.cube = pipelines.create_graphics(&Graphics {
             shaders: [&CUBE_VERTEX, &CUBE_FRAGMENT],
             stride: size_of::<Vertex>(),
@@ -77,6 +78,7 @@ impl Pipelines {
             is_overlay: false,
             format,
         })?;
+        device.name(pipelines.cube, "cube");
         pipelines.text = pipelines.create_graphics(&Graphics {
             shaders: [&TEXT_VERTEX, &TEXT_FRAGMENT],
             stride: size_of::<Glyph>(),
@@ -124,11 +126,13 @@ impl Pipelines {
     fn module(&self, shader: &Shader) -> Result<Module> {
         let words = shader.words(self.device.gpu.has_aborts())?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        Ok(Module {
+        let module = Module {
             // SAFETY: the words are valid SPIR-V for the features of the device.
             raw: unsafe { self.device.raw.create_shader_module(&info, None) }?,
             device: self.device.clone(),
-        })
+        };
+        self.device.name(module.raw, shader.name);
+        Ok(module)
     }
 
     fn create_compute(&self, shader: &Shader) -> Result<vk::Pipeline> {

@@ -41,7 +41,7 @@ impl Session {
     pub fn new(options: Options, window: Option<Rc<Window>>) -> Result<Self> {
         let [width, height] = options.size.0;
         let text_scale = window.as_ref().map_or(1.0, |window| window.scale_factor()).round();
-        let gpu = Rc::new(Gpu::open(window)?);
+        let gpu = Rc::new(Gpu::open(window, options.plain)?);
         let size = vk::Extent2D { width, height };
         let renderer = Renderer::new(Device::new(&gpu)?, size)?;
         println!("Device: {}", gpu.name);
@@ -67,13 +67,14 @@ impl Session {
     pub fn title(&self) -> &'static str {
         match self.gpu.has_aborts() {
             true => "vkabort cube",
+            false if self.gpu.is_plain => "vkabort cube (plain)",
             false => "vkabort cube (without VK_KHR_shader_abort)",
         }
     }
 
-    /// Lets a shader abort in the next frame, if the device supports it.
+    /// Lets a shader abort in the next frame, if the device supports it. The loop needs no abort to go wrong.
     pub fn request(&mut self, abort: Abort) {
-        if self.gpu.has_aborts() {
+        if self.gpu.has_aborts() || self.gpu.is_plain && abort == Abort::Compute {
             self.abort = Some(abort);
         }
     }
@@ -189,6 +190,10 @@ impl Session {
 
 /// Why shaders cannot abort, if so.
 fn missing(gpu: &Gpu) -> Option<String> {
+    if gpu.is_plain {
+        let text = "Shaders have no aborts. C: never finish the texture, which only `vkabort run --sanitize` ends.  Esc: quit.";
+        return Some(text.to_owned());
+    }
     let names: Vec<_> = gpu.missing.iter().map(|name| name.to_string_lossy()).collect();
     (!names.is_empty()).then(|| {
         format!(

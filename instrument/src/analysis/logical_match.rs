@@ -21,14 +21,30 @@ pub(crate) fn check_message(index: &Index<'_>, options: &Options, abort: &Inst<'
         return Ok(());
     };
     let message = if of_value.is_some() {
+        let remedy = match lost_members(index, part, of_part) {
+            true => {
+                "spirv-opt --eliminate-dead-members, which `glslang -Os` runs, removes members of message types; optimize with \
+                 -O, or without that pass"
+            }
+            false => "report this to the authors of the compiler",
+        };
         format!(
             "the message {message} has type {of_value}, which does not logically match the message type {ty}: it has \
-             {of_part} where the message type has {part}; report this to the authors of the compiler"
+             {of_part} where the message type has {part}; {remedy}"
         )
     } else {
         format!("the message {message} is not a value")
     };
     Err(Error::new(ErrorKind::Invalid, "layout", abort.offset as u32, message))
+}
+
+/// Whether the structure `ty` has fewer members than `of_value`: spirv-opt does not know that `OpAbortKHR` uses them.
+fn lost_members(index: &Index<'_>, ty: Id, of_value: Id) -> bool {
+    let members = |id| {
+        let structure = index.def(id).filter(|inst| inst.opcode() == op::TypeStruct)?;
+        Some(structure.words.len())
+    };
+    matches!((members(ty), members(of_value)), (Some(left), Some(all)) if left < all)
 }
 
 /// The first parts of two types that neither are the same nor logically match. `ty` is not recursive.

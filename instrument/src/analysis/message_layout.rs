@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, op};
+use std::cell::Cell;
 use vkabort_record::message_type::{Length, Member, Type};
 
 const PASS: &str = "layout";
@@ -19,6 +20,8 @@ const PASS: &str = "layout";
 pub(crate) const MAX_DEPTH: u32 = 2 * 255 + 3;
 /// Limit on the parts of a type. A message of the default size with a part per byte fits.
 const MAX_PARTS: u32 = 1 << 17;
+/// Limit on the parts of all messages of a module: a site table has every part of every site. 100 MiB.
+const MAX_PARTS_OF_SITES: u32 = 1 << 20;
 /// Limit on structures, arrays and scalars for each byte of the largest message.
 const STEPS_OF_A_BYTE: u32 = 16;
 
@@ -27,6 +30,8 @@ pub(crate) struct Layouts<'a, 'w> {
     pub(crate) index: &'a Index<'w>,
     pub(crate) names: &'a Names,
     pub(crate) options: &'a Options,
+    /// Parts of the messages so far.
+    parts: Cell<u32>,
 }
 
 /// Layout decorations that a structure's member passes on to the matrices in it.
@@ -36,7 +41,16 @@ struct Inherited {
     row_major: bool,
 }
 
-impl Layouts<'_, '_> {
+impl<'a, 'w> Layouts<'a, 'w> {
+    pub(crate) fn new(index: &'a Index<'w>, names: &'a Names, options: &'a Options) -> Self {
+        Self {
+            index,
+            names,
+            options,
+            parts: Cell::new(0),
+        }
+    }
+
     /// The layout of the message of an abort.
     pub(crate) fn message(&self, abort: &Inst<'_>) -> Result<Type> {
         let offset = abort.offset as u32;
@@ -48,6 +62,13 @@ impl Layouts<'_, '_> {
                 ..error
             })?;
         let exceeds = |message: String| Err(Error::new(ErrorKind::Limit, PASS, offset, message));
+        self.parts.set(self.parts.get().saturating_add(parts));
+        if self.parts.get() > MAX_PARTS_OF_SITES {
+            return exceeds(format!(
+                "the messages up to this abort have more than {MAX_PARTS_OF_SITES} parts; send arrays instead of structures of many \
+                 members, or abort in one function that the others call"
+            ));
+        }
         let limit = self.options.max_message_bytes;
         let size = layout.size_with(&elements, MAX_DEPTH);
         if size > limit {
@@ -86,13 +107,20 @@ impl Layouts<'_, '_> {
                 let bits = inst.width();
                 return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
             }
-            op::TypeVector => {
+            op::TypeVector | op::TypeVectorIdEXT => {
                 let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
                     return fail(ErrorKind::Invalid, format!("the components of {id} are not scalars"));
                 };
-                match inst.component_count() {
-                    count @ 2..=16 => Type::Vector { count, component },
-                    count => return unsupported(&format!("a vector of {count} components")),
+                let count = match inst.opcode() {
+                    op::TypeVector => inst.component_count().into(),
+                    _ => match self.index.length(inst.array_length(), self.options) {
+                        Some(constant::Length::Fixed(count)) => count,
+                        _ => return unsupported("a vector whose number of components a pipeline can specialise"),
+                    },
+                };
+                match u32::try_from(count) {
+                    Ok(count @ 1..) => Type::Vector { count, component },
+                    _ => return fail(ErrorKind::Invalid, format!("vector type {id} has {count} components")),
                 }
             }
             op::TypeMatrix => {
@@ -129,7 +157,7 @@ impl Layouts<'_, '_> {
                 let length = match length {
                     constant::Length::Fixed(_) => Length::Constant(count),
                     constant::Length::Specialised { spec_id, .. } => Length::Specialised {
-                        spec_id: spec_id.unwrap_or(u32::MAX),
+                        spec_id,
                         default: count,
                     },
                 };

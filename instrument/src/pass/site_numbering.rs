@@ -59,11 +59,7 @@ pub(crate) fn build_sites(
     planted: &Planted,
 ) -> Result<Sites> {
     let names = Names::new(index);
-    let layouts = Layouts {
-        index,
-        names: &names,
-        options,
-    };
+    let layouts = Layouts::new(index, &names, options);
     let mut texts = Texts::default();
     let offsets: Vec<u32> = index.aborts().map(|offset| offset as u32).collect();
     let mut sites = Vec::with_capacity(offsets.len());

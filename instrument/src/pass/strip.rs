@@ -5,9 +5,12 @@
 //! Capability Int8                                           removed with the last 8-bit type
 //! %t = TypeStruct .., %m = CompositeConstruct %t ..         removed if only an abort used them
 //! Decorate %array UTFEncodedKHR                             removed
+//! ExtInst %debug DebugFunctionDefinition ..                 removed
 //! ```
 //!
-//! Without `Int8`, messages with strings run on devices without the feature `shaderInt8`.
+//! Without `Int8`, messages with strings run on devices without the feature `shaderInt8`. SwiftShader ends the process on a
+//! `DebugFunctionDefinition` in a function that is not an entry point, as every function of the application is once its aborts
+//! are lowered. Site tables are built before, and no other instruction refers to it.
 //!
 //! Phases: (1) capabilities and extensions are removed; (2) dead definitions are found: the ids that lost a use and their
 //! operands, transitively, less everything that the rest of the module or the inserted words use; (3) they and their
@@ -59,7 +62,8 @@ pub(crate) fn strip_features(
     let has_data = index.has_capability(capability::ConstantDataKHR);
     let data = index.constant_data.iter().filter(|_| has_data);
     // Phase 2.
-    let candidates = maybe_dead.iter().copied().chain(data.clone().map(|i| i.result()));
+    let unneeded = data.clone().copied().chain(index.function_definitions());
+    let candidates = maybe_dead.iter().copied().chain(unneeded.map(|inst| inst.result()));
     let dead = DeadDefinitions::find(index, candidates.collect(), edits, declarations, used);
     // Phase 3.
     dead.remove(index, edits);
@@ -152,7 +156,7 @@ impl DeadDefinitions {
             };
             let removable = index
                 .def(id)
-                .filter(|inst| is_removable(inst) && !contains(removed, inst));
+                .filter(|inst| is_removable(index, inst) && !contains(removed, inst));
             let Some(inst) = removable else { continue };
             *slot = true;
             self.candidates.push(id);
@@ -224,7 +228,7 @@ fn contains(ranges: &[Range<u32>], inst: &Inst<'_>) -> bool {
 }
 
 /// Whether an instruction has no effect but its result.
-fn is_removable(inst: &Inst<'_>) -> bool {
+fn is_removable(index: &Index<'_>, inst: &Inst<'_>) -> bool {
     let value = matches!(
         inst.opcode(),
         op::CompositeConstruct
@@ -236,5 +240,5 @@ fn is_removable(inst: &Inst<'_>) -> bool {
             | op::Undef
     );
     let load = inst.opcode() == op::Load && inst.load_access() & op::memory_operands::VOLATILE == 0;
-    value || load || is_type_or_constant(inst.opcode())
+    value || load || is_type_or_constant(inst.opcode()) || index.is_function_definition(inst)
 }

@@ -11,9 +11,9 @@ macro_rules! operands {
 }
 
 operands! { id -> Id;
-    /// Type of the parts of `OpTypeVector`, `OpTypeMatrix` and arrays.
+    /// Type of the parts of vectors, `OpTypeMatrix` and arrays.
     element_type: 2
-    /// Constant with the length of `OpTypeArray`.
+    /// Constant with the length of `OpTypeArray`, or the components of `OpTypeVectorIdEXT`.
     array_length: 3
     /// Type that an `OpTypePointer` points to.
     pointee: 3

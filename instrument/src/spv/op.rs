@@ -59,6 +59,8 @@ pub(crate) const UntypedInBoundsPtrAccessChainKHR: u16 = 4424;
 pub(crate) const BufferPointerEXT: u16 = 5119;
 /// `SPV_EXT_descriptor_heap`.
 pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
+/// `SPV_EXT_long_vector`.
+pub(crate) const TypeVectorIdEXT: u16 = 5288;
 
 /// Capabilities.
 pub(crate) mod capability {

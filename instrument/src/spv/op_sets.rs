@@ -88,6 +88,7 @@ pub(crate) fn is_type_or_constant(opcode: u16) -> bool {
             | op::TypeArray
             | op::TypeStruct
             | op::TypePointer
+            | op::TypeVectorIdEXT
             | op::ConstantTrue..=op::ConstantNull
             | op::SpecConstantTrue..=op::SpecConstantOp
             | op::ConstantDataKHR
@@ -150,7 +151,16 @@ mod tests {
         );
         assert_eq!(
             members(is_type_or_constant),
-            numbered(&[19..=23, 28..=28, 30..=30, 32..=32, 41..=46, 48..=52, 5147..=5148])
+            numbered(&[
+                19..=23,
+                28..=28,
+                30..=30,
+                32..=32,
+                41..=46,
+                48..=52,
+                5147..=5148,
+                5288..=5288
+            ])
         );
     }
 }

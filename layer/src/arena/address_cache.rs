@@ -204,6 +204,15 @@ impl AddressFile {
     }
 }
 
+impl Drop for AddressFile {
+    fn drop(&mut self) {
+        // Closing the file does not unlock it as long as a child of this process has inherited it.
+        if let Some(file) = self.file.as_ref().filter(|_| self.slot.is_own()) {
+            os::unlock(file);
+        }
+    }
+}
+
 /// Opens a file for reading and writing, or creates it, in a folder that only this user can write to.
 fn open_file(folder: &Path, path: &Path) -> Result<File, String> {
     let created = private_file::create_folders(folder);
@@ -227,28 +236,34 @@ fn read(file: &mut File) -> Option<Vec<u8>> {
 /// Numbers per stem: arenas with saved addresses that may exist at the same time.
 const SLOTS: u32 = 64;
 
-/// The stems and numbers in use.
-static TAKEN: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
+/// The processes, stems and numbers in use: those of this process, and those that it inherited as the child of another.
+static TAKEN: Mutex<BTreeSet<(u32, String, u32)>> = Mutex::new(BTreeSet::new());
 
 /// A file stem and a number that no other live arena of this process has. Released when dropped.
-struct AddressSlot((String, u32));
+struct AddressSlot((u32, String, u32));
 
 impl AddressSlot {
     /// Takes the lowest free number of a stem from `first` on.
     fn take(stem: &str, first: u32) -> Option<Self> {
+        let process = std::process::id();
         let mut taken = lock(&TAKEN);
-        let mut slots = (first..SLOTS).map(|number| (stem.to_owned(), number));
+        let mut slots = (first..SLOTS).map(|number| (process, stem.to_owned(), number));
         slots.find(|slot| taken.insert(slot.clone())).map(Self)
     }
 
     /// The number.
     fn number(&self) -> u32 {
-        self.0.1
+        self.0.2
+    }
+
+    /// Whether this process took the slot, and not one that it is a child of.
+    fn is_own(&self) -> bool {
+        self.0.0 == std::process::id()
     }
 
     /// Whether this is the only slot in use in this process.
     fn is_only(&self) -> bool {
-        lock(&TAKEN).len() == 1
+        lock(&TAKEN).iter().filter(|(process, ..)| *process == self.0.0).count() == 1
     }
 }
 

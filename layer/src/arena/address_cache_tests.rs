@@ -157,6 +157,33 @@ fn numbers_are_unique_while_in_use() {
     assert!(AddressSlot::take("slots", SLOTS).is_none());
 }
 
+/// A child that outlives the device inherits the open file, and with it the lock.
+#[cfg(unix)]
+#[test]
+fn a_child_does_not_keep_the_file_locked() {
+    let folder = Folder::new("forked");
+    let mut file = folder.open();
+    assert_eq!(file.store(FIRST), Ok(()));
+    // SAFETY: the child only waits for a signal and exits, which is async-signal-safe.
+    let child = unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::pause();
+            libc::_exit(0);
+        }
+        child
+    };
+    assert!(child > 0);
+    drop(file);
+    let is_free = folder.open().make_exclusive();
+    // SAFETY: the child is not reaped yet, so the id is still its own.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+    assert!(is_free, "the file is locked");
+}
+
 #[cfg(unix)]
 mod of_others {
     use super::*;

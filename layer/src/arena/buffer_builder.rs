@@ -181,11 +181,11 @@ impl<'a> PendingBuffer<'a> {
         Ok(address)
     }
 
-    /// Maps the memory and zeroes it.
+    /// Maps the memory and zeroes its first `zeroed` bytes. Others stay as they are, so that they need no pages yet.
     ///
     /// # Errors
     /// `vkMapMemory` is missing or failed.
-    pub fn map(&mut self) -> Result<(), CreateError> {
+    pub fn map(&mut self, zeroed: u32) -> Result<(), CreateError> {
         let map = require(self.next.vkMapMemory, "vkMapMemory")?;
         let flags = vk::MemoryMapFlags::empty();
         let mut base = ptr::null_mut();
@@ -196,7 +196,7 @@ impl<'a> PendingBuffer<'a> {
         )?;
         let base = NonNull::new(base.cast::<u8>()).ok_or("vkMapMemory returned null")?;
         // SAFETY: the mapping covers the whole buffer, and nothing else accesses the memory yet.
-        unsafe { base.as_ptr().write_bytes(0, self.bytes as usize) };
+        unsafe { base.as_ptr().write_bytes(0, zeroed.min(self.bytes) as usize) };
         self.base = Some(base);
         Ok(())
     }

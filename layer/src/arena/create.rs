@@ -19,7 +19,7 @@ impl Arena {
     ///
     /// # Errors
     /// The driver lacks a requirement, or a Vulkan call failed.
-    pub fn create(setup: &ArenaSetup<'_>) -> Result<Self, String> {
+    pub fn create(setup: &ArenaSetup<'_>) -> Result<Self, CreateError> {
         if setup.cpu
             && let Some(arena) = create_at_fixed_address(setup)
         {
@@ -29,22 +29,23 @@ impl Arena {
         let setup = &ArenaSetup { preference, ..*setup };
         let error = match create_at_best_address(setup) {
             Ok(arena) => return Ok(arena),
-            Err(error) => error.reason,
+            Err(error) => error,
         };
         if preference.memory == Memory::Auto {
             return Err(error);
         }
         // The device has such memory, but perhaps not enough of it.
         let text = format!(
-            "memory = {} is not possible: {error}; using auto",
-            preference.memory.name()
+            "memory = {} is not possible: {}; using auto",
+            preference.memory.name(),
+            error.reason
         );
         setup.log.line(Level::Error, &text);
         let preference = MemoryPreference {
             memory: Memory::Auto,
             ..preference
         };
-        create_at_best_address(&ArenaSetup { preference, ..*setup }).map_err(|error| error.reason)
+        create_at_best_address(&ArenaSetup { preference, ..*setup })
     }
 }
 
@@ -82,7 +83,7 @@ fn map_without_driver(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
     let mut probe =
         PendingBuffer::create(setup, GRANULARITY as u32, BufferRequest::default(), host_type(setup)).ok()?;
     let address = probe.address(setup.api).ok()?;
-    probe.map().ok()?;
+    probe.map(0).ok()?;
     if probe.base?.as_ptr() as u64 != address {
         return None;
     }

@@ -81,13 +81,14 @@ pub unsafe fn destroy(device: vk::Device, next: &DeviceTable, buffer: vk::Buffer
 
 /// Mappings are multiples of this, in bytes: the largest `minImportedHostPointerAlignment` of any implementation.
 pub const GRANULARITY: u64 = 1 << 16;
-/// Addresses of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row is for processors
-/// with an address space of 39 bits.
-const ROWS: [u64; 2] = [0x2AB0_0000_0000, 0x2A_B000_0000];
+/// Addresses and numbers of slots of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row
+/// is for processors with an address space of 39 bits. In 32-bit processes there is one, between the heap and the libraries.
+const ROWS: &[(u64, u64)] = match size_of::<usize>() {
+    4 => &[(0x7000_0000, 16)],
+    _ => &[(0x2AB0_0000_0000, 1024), (0x2A_B000_0000, 64)],
+};
 /// Bytes between two slots of a row.
-const STRIDE: u64 = 1 << 30;
-/// Slots per row.
-const SLOTS: u64 = 64;
+const STRIDE: u64 = if size_of::<usize>() == 4 { 1 << 26 } else { 1 << 30 };
 
 /// Pages mapped for an arena.
 pub struct FixedMapping {
@@ -105,7 +106,7 @@ impl FixedMapping {
             .filter(|bytes| *bytes <= STRIDE)?;
         let mut slots = ROWS
             .iter()
-            .flat_map(|row| (0..SLOTS).map(move |slot| row + slot * STRIDE));
+            .flat_map(|(row, slots)| (0..*slots).map(move |slot| row + slot * STRIDE));
         slots.find_map(|address| map_at(address, bytes))
     }
 }

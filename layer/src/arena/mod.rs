@@ -20,7 +20,7 @@ pub mod readback;
 mod replay;
 mod setup;
 
-pub use setup::{AddressApi, ArenaSetup, USAGE};
+pub use setup::{AddressApi, ArenaSetup, CreateError, USAGE};
 
 use crate::loader::dispatch::DeviceTable;
 use address_cache::AddressFile;

@@ -46,9 +46,10 @@ impl<'a> PendingArena<'a> {
             return Err("the addresses of the earlier run belong to other buffers".into());
         }
         let mut pending = Self { records, control };
-        pending.records.map()?;
+        // Not the memory for constant data, which is written before it is read.
+        pending.records.map(setup.bytes)?;
         if let Ok(control) = &mut pending.control
-            && let Err(error) = control.map()
+            && let Err(error) = control.map(CONTROL_BYTES)
         {
             if replayed.is_some() {
                 return Err(error);

@@ -1,17 +1,18 @@
 //! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use crate::arena::memory_type::MemoryPreference;
-use crate::arena::{Arena, ArenaSetup};
+use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
-use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
+use crate::device::sanitize::{self, models};
+use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
 use crate::settings::{Emulation, OnAbort, Settings};
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_instrument::{Feature, LoweredFeatures, Options, Trap};
+use vkabort_instrument::{Feature, LoweredFeatures, Options, Sanitize, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -36,7 +37,7 @@ pub unsafe fn activate(
     (types, preference): (&vk::PhysicalDeviceMemoryProperties, MemoryPreference),
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-) -> Result<AbortState, String> {
+) -> Result<AbortState, CreateError> {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
     let settings = &instance.settings;
@@ -47,6 +48,7 @@ pub unsafe fn activate(
         report_masked: edited.report_masked,
         options: Options {
             lowers: lowered(edited.emulated),
+            sanitize: sanitizer(settings, edited.enabled, edited.emulated, physical.stores),
             ..options(instance, settings, physical)
         },
         families: families(instance, physical.handle),
@@ -58,6 +60,7 @@ pub unsafe fn activate(
         },
         ..AbortState::default()
     };
+    describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
     let setup = ArenaSetup {
@@ -80,7 +83,7 @@ pub unsafe fn activate(
         api: edited.api,
         capture_replay: edited.capture_replay,
         import: edited.import,
-        only_device: registry::DEVICES.is_empty(),
+        only_device: !registry::DEVICES.any(|device| !device.is_inherited()),
         log: &instance.log,
     };
     if edited.emulated.abort {
@@ -103,9 +106,10 @@ pub unsafe fn activate(
                 describe(instance, physical, &arena, false);
                 state.constants_only = Some(arena);
             }
-            Err(reason) => {
+            Err(error) => {
                 let text = format!(
-                    "large constant data will compile slowly, since shaders cannot read it from memory: {reason}"
+                    "large constant data will compile slowly, since shaders cannot read it from memory: {}",
+                    error.reason
                 );
                 instance.log.line(Level::Warning, &text);
             }
@@ -118,7 +122,12 @@ pub unsafe fn activate(
 fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_aborts: bool) {
     let stages = restriction(physical.stores).map(|text| ("shader stages", text));
     let stages = stages.filter(|_| has_aborts);
-    for (subject, text) in arena.describe().into_iter().chain(stages) {
+    let loops = physical.loop_limit.map(|limit| {
+        let text =
+            format!("the driver ends those of an invocation after {limit} iterations in total, without an error");
+        ("loops", text)
+    });
+    for (subject, text) in arena.describe().into_iter().chain(stages).chain(loops) {
         instance
             .log
             .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));
@@ -128,24 +137,59 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
     }
 }
 
+/// The options of the sanitizer on a device with these extensions, of which some are emulated.
+fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, stores: Stores) -> Sanitize {
+    if !enabled.abort {
+        return Sanitize::default();
+    }
+    let refused = match emulated.abort {
+        true => stores.refused_stages(),
+        false => vk::ShaderStageFlags::empty(),
+    };
+    Sanitize {
+        skipped_models: models(refused),
+        ..settings.sanitizer()
+    }
+}
+
+/// Logs what is planted, and what can find nothing.
+fn describe_checks(instance: &Instance, physical: &PhysicalDevice, state: &AbortState) {
+    let log = |level, text: &str| {
+        let line = format!("device `{}`: sanitizer: {text}", physical.name);
+        instance.log.line(level, &line);
+    };
+    if let Some(text) = sanitize::description(state) {
+        log(Level::Info, &text);
+    }
+    for text in sanitize::left_out(state)
+        .into_iter()
+        .chain(sanitize::in_vain(state, physical.loop_limit))
+    {
+        log(Level::Warning, &text);
+    }
+}
+
 /// The state of a new device whose driver supports all extensions that the application enables: the layer detects and
 /// reports a loss, and lowers `SPV_KHR_poison_freeze`.
-pub fn without_emulation(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
+pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled: Extensions) -> AbortState {
     let lowers = match instance.settings.emulation {
         Emulation::Off => LoweredFeatures::default(),
         Emulation::Auto | Emulation::Partial | Emulation::Force => lowered(Extensions::default()),
     };
-    AbortState {
-        families: families(instance, physical),
+    let state = AbortState {
+        families: families(instance, physical.handle),
         enabled,
         options: Options {
             lowers,
             // The driver has its own limit.
             max_message_bytes: u32::MAX,
+            sanitize: sanitizer(&instance.settings, enabled, Extensions::default(), physical.stores),
             ..Options::default()
         },
         ..AbortState::default()
-    }
+    };
+    describe_checks(instance, physical, &state);
+    state
 }
 
 /// The features that the layer lowers where it emulates these extensions. No Vulkan extension stands for PoisonFreezeKHR,

@@ -3,13 +3,11 @@
 //! "This instruction can be specialized to become an OpConstantDataKHR instruction" (SPV_KHR_constant_data): the data that a
 //! pipeline specialises counts, so the module is valid. The driver gets a placeholder for it.
 
-use super::shader::Rewritten;
+use super::shader::{Rewritten, Source};
 use crate::device::state::{AbortState, Device, Module};
 use crate::log::Level;
 use ash::vk;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use vkabort_record::site::SiteTable;
 
 /// A valid module that no pipeline uses: a compute shader that does nothing.
 #[rustfmt::skip]
@@ -33,21 +31,21 @@ impl Device {
     /// # Errors
     /// As [`Self::rewrite`].
     pub fn rewrite_or_defer(&self, state: &AbortState, words: &[u32]) -> Result<Rewritten, vk::Result> {
-        match self.try_rewrite(state, words, BTreeMap::new(), state.constants()) {
+        let source = Source {
+            words,
+            memory: state.constants(),
+            ..Source::default()
+        };
+        match self.try_rewrite(state, source) {
             Err((module_hash, error)) if error.is_specializable => {
                 let text = format!(
                     "module {module_hash} is rewritten only in pipelines, which can specialise its constant data: {error}"
                 );
                 self.instance.log.line(Level::Info, &text);
                 let module = Arc::new(Module {
-                    sites: Arc::new(SiteTable {
-                        module_hash,
-                        ..SiteTable::default()
-                    }),
                     original: Some(words.to_vec()),
-                    is_rewritten: true,
                     is_deferred: true,
-                    ..Module::default()
+                    ..Module::without_sites(module_hash)
                 });
                 Ok(Rewritten::Changed {
                     words: PLACEHOLDER.to_vec(),

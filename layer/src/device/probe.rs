@@ -2,6 +2,7 @@
 
 use crate::arena;
 use crate::device::identity::identity;
+use crate::device::loop_limit::loop_limit;
 use crate::device::refused_stage::restriction;
 use crate::device::state::{Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::InstanceTable;
@@ -120,6 +121,9 @@ impl Prober<'_> {
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
             found.native = self.native(found.listed);
+        }
+        if found.at_least(vk::API_VERSION_1_2) || found.has(vk::KHR_DRIVER_PROPERTIES_NAME) {
+            found.loop_limit = loop_limit(&self.queried_properties(vk::PhysicalDeviceDriverProperties::default()));
         }
         let missing = self.requirements(&mut found);
         // The query is about a buffer with a device address, which only drivers without missing features support.
@@ -244,18 +248,24 @@ impl Prober<'_> {
         features
     }
 
-    fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {
-        let mut ids = vk::PhysicalDeviceIDProperties::default();
+    /// A structure of properties, as the next layer fills it.
+    fn queried_properties<T: vk::ExtendsPhysicalDeviceProperties2>(&self, mut properties: T) -> T {
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
         let next = &self.instance.next;
         let get = next
             .vkGetPhysicalDeviceProperties2
             .or(next.vkGetPhysicalDeviceProperties2KHR);
-        if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
-            && let Some(get) = get
-        {
-            let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut ids);
+        if let Some(get) = get {
             // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
+        }
+        properties
+    }
+
+    fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {
+        let mut ids = vk::PhysicalDeviceIDProperties::default();
+        if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1 {
+            ids = self.queried_properties(ids);
         }
         identity(properties, &ids)
     }

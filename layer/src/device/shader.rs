@@ -1,6 +1,6 @@
 //! Rewrites the SPIR-V of modules.
 
-use crate::arena::ConstantMemory;
+use crate::arena::{ConstantMemory, PlacedData};
 use crate::device::state::{AbortState, Device, Module};
 use crate::log::Level;
 use ash::vk;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{
-    self as instrument, Feature, Hooks, Options, Outcome, instrument_with, module_hash, scan, sites,
+    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, instrument_with, module_hash, scan,
 };
 use vkabort_record::site::ModuleHash;
 
@@ -31,20 +31,24 @@ pub enum Rewritten {
     },
 }
 
+/// A module to rewrite.
+#[derive(Default)]
+pub struct Source<'a> {
+    /// The application's words.
+    pub words: &'a [u32],
+    /// Specialisation data by `SpecId`.
+    pub specialization: BTreeMap<u32, Vec<u8>>,
+    /// Memory that its shaders may read constant data from.
+    pub memory: Option<&'a ConstantMemory>,
+}
+
 impl Device {
-    /// Rewrites a module that uses something that the layer lowers on this device. `specialization`: data by `SpecId`.
-    /// `memory`: its shaders may read constant data from there.
+    /// Rewrites a module that uses something that the layer lowers on this device, or that gets checks.
     ///
     /// # Errors
     /// The result of the command that creates the module. The reason is logged.
-    pub fn rewrite(
-        &self,
-        state: &AbortState,
-        words: &[u32],
-        specialization: BTreeMap<u32, Vec<u8>>,
-        memory: Option<&ConstantMemory>,
-    ) -> Result<Rewritten, vk::Result> {
-        let result = self.try_rewrite(state, words, specialization, memory);
+    pub fn rewrite(&self, state: &AbortState, source: Source<'_>) -> Result<Rewritten, vk::Result> {
+        let result = self.try_rewrite(state, source);
         result.map_err(|error| self.log_failure(error))
     }
 
@@ -55,35 +59,57 @@ impl Device {
         vk::Result::ERROR_UNKNOWN
     }
 
-    /// As [`Self::rewrite`].
+    /// As [`Self::rewrite`], also by hand (`replace_modules`, `dump_modules`).
     ///
     /// # Errors
     /// The module's hash and the reason, which is not logged.
     pub(super) fn try_rewrite(
         &self,
         state: &AbortState,
-        words: &[u32],
-        specialization: BTreeMap<u32, Vec<u8>>,
-        memory: Option<&ConstantMemory>,
+        source: Source<'_>,
     ) -> Result<Rewritten, (ModuleHash, instrument::Error)> {
+        let (files, log) = (&self.instance.module_files, &self.instance.log);
+        if files.is_off() {
+            return self.rewrite_words(state, &source);
+        }
+        let original = source.words;
+        let words = files.replacement(original, log).unwrap_or(original);
+        let rewritten = self.rewrite_words(state, &Source { words, ..source });
+        // A module whose rewrite fails is of interest, too.
+        files.dump(original, None, log);
+        let rewritten = match rewritten? {
+            Rewritten::Changed { words, module } => Rewritten::Changed { words, module },
+            unchanged if words == original => unchanged,
+            unchanged => Rewritten::Changed {
+                words: words.to_vec(),
+                module: match unchanged {
+                    Rewritten::Native { module } => module,
+                    _ => Arc::new(Module::without_sites(module_hash(words, &state.options))),
+                },
+            },
+        };
+        if let Rewritten::Changed { words: new, module } = &rewritten {
+            files.dump(words, Some((module.sites.module_hash, new)), log);
+        }
+        Ok(rewritten)
+    }
+
+    /// As [`Self::try_rewrite`], of the words that are to run.
+    fn rewrite_words(
+        &self,
+        state: &AbortState,
+        source: &Source<'_>,
+    ) -> Result<Rewritten, (ModuleHash, instrument::Error)> {
+        let Source { words, memory, .. } = *source;
         let features = scan(words);
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
         }
-        if features.and(state.options.lowers).is_empty() {
-            let native = features.contains(Feature::Abort) && state.enabled.abort && !state.emulated.abort;
-            let module = native.then(|| self.native_module(words)).flatten();
-            return Ok(module.map_or(Rewritten::Unchanged, |module| Rewritten::Native { module }));
+        let options = self.rewrite_options(state, source);
+        if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() {
+            return Ok(self.unchanged(state, words, features));
         }
-        let options = if specialization.is_empty() {
-            Cow::Borrowed(&state.options)
-        } else {
-            Cow::Owned(Options {
-                specialization,
-                ..state.options.clone()
-            })
-        };
-        let (mut placed, mut is_full) = (Vec::new(), false);
+        let (mut placed, mut is_full, mut not_sanitized) = (Vec::new(), false, None);
         let mut place = |words: &[u32]| {
             let data = memory?.place(words);
             is_full |= data.is_none();
@@ -92,28 +118,19 @@ impl Device {
             placed.push(data);
             Some(address)
         };
+        let mut keep_reason = |reason: &str| not_sanitized = Some(reason.to_owned());
         let hooks = Hooks {
-            after_pass: None,
             place: Some(&mut place),
+            not_sanitized: Some(&mut keep_reason),
             ..Hooks::default()
         };
-        match instrument_with(words, &options, hooks) {
-            Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),
+        let outcome = instrument_with(words, &options, hooks);
+        if let Some(reason) = not_sanitized {
+            self.give_up_checks(module_hash(words, &Options::default()), &reason);
+        }
+        match outcome {
+            Ok(Outcome::Unchanged) => Ok(self.unchanged(state, words, features)),
             Ok(Outcome::Instrumented(new)) => {
-                let dump = self.instance.settings.dump_dir.is_some();
-                let specializable = !new.data_spec_ids.is_empty() || !new.length_spec_ids.is_empty();
-                if self.instance.log.is_enabled(Level::Debug) {
-                    self.instance.log.line(
-                        Level::Debug,
-                        &format!(
-                            "module {}: rewritten from {} to {} words, {} abort sites",
-                            new.module_hash,
-                            words.len(),
-                            new.words.len(),
-                            new.sites.sites.len()
-                        ),
-                    );
-                }
                 if is_full {
                     let text = format!(
                         "module {}: no memory is left for its constant data: the driver may take minutes to compile it",
@@ -121,27 +138,46 @@ impl Device {
                     );
                     self.instance.log.line(Level::Warning, &text);
                 }
-                let module = Arc::new(Module {
-                    sites: Arc::new(new.sites),
-                    original: (dump || specializable).then(|| words.to_vec()),
-                    rewritten: dump.then(|| new.words.clone()),
-                    is_rewritten: true,
-                    data_spec_ids: new.data_spec_ids,
-                    length_spec_ids: new.length_spec_ids,
-                    key_spec_id: new.key_spec_id,
-                    is_deferred: false,
-                    constants: placed,
-                });
-                // A rewrite for the specialisation of a pipeline would repeat them.
-                if options.specialization.is_empty() {
-                    self.warn(&module);
-                }
-                Ok(Rewritten::Changed {
-                    words: new.words,
-                    module,
-                })
+                Ok(self.changed(words, &options, new, placed))
             }
             Err(error) => Err((module_hash(words, &options), error)),
+        }
+    }
+
+    /// A module that was rewritten with these options.
+    fn changed(&self, words: &[u32], options: &Options, new: Instrumented, constants: Vec<PlacedData>) -> Rewritten {
+        let dump = self.instance.settings.dump_dir.is_some();
+        let specializable = !new.data_spec_ids.is_empty() || !new.length_spec_ids.is_empty();
+        if self.instance.log.is_enabled(Level::Debug) {
+            self.instance.log.line(
+                Level::Debug,
+                &format!(
+                    "module {}: rewritten from {} to {} words, {} abort sites",
+                    new.module_hash,
+                    words.len(),
+                    new.words.len(),
+                    new.sites.sites.len()
+                ),
+            );
+        }
+        let mut module = Module {
+            sites: Arc::new(new.sites),
+            rewritten: dump.then(|| new.words.clone()),
+            is_rewritten: true,
+            data_spec_ids: new.data_spec_ids,
+            length_spec_ids: new.length_spec_ids,
+            key_spec_id: new.key_spec_id,
+            constants,
+            ..Module::default()
+        };
+        module.original = (dump || specializable || module.has_checks()).then(|| words.to_vec());
+        // A rewrite for the specialisation of a pipeline would repeat them.
+        if options.specialization.is_empty() {
+            self.warn(&module);
+        }
+        Rewritten::Changed {
+            words: new.words,
+            module: Arc::new(module),
         }
     }
 
@@ -170,46 +206,12 @@ impl Device {
     }
 
     /// Logs the faults of a module that do not prevent its use.
-    fn warn(&self, module: &Module) {
+    pub(super) fn warn(&self, module: &Module) {
         for warning in &module.sites.warnings {
             let line = format!("module {}: {warning}", module.sites.module_hash);
             self.instance.log.line(Level::Warning, &line);
         }
         self.report_missing_feature(module);
-    }
-
-    /// The module, for decoding the messages of aborts that the driver executes.
-    fn native_module(&self, words: &[u32]) -> Option<Arc<Module>> {
-        let log = &self.instance.log;
-        let options = Options {
-            // The driver has its own limit.
-            max_message_bytes: u32::MAX,
-            ..Options::default()
-        };
-        match sites(words, &options) {
-            Ok(table) => {
-                let table = table?;
-                let module = Arc::new(Module {
-                    sites: Arc::new(table),
-                    original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
-                    ..Module::default()
-                });
-                self.warn(&module);
-                if log.is_enabled(Level::Debug) {
-                    let (hash, count) = (module.sites.module_hash, module.sites.sites.len());
-                    log.line(
-                        Level::Debug,
-                        &format!("module {hash}: executed by the driver, {count} abort sites"),
-                    );
-                }
-                Some(module)
-            }
-            Err(error) => {
-                let text = format!("cannot decode the messages of a shader module that the driver executes: {error}");
-                log.line(Level::Warning, &text);
-                None
-            }
-        }
     }
 }
 

@@ -10,6 +10,12 @@ use vkabort_instrument::{Feature, Options, scan, sites};
 use vkabort_record::site::SiteTable;
 
 impl Device {
+    /// A module of a device that does not use the extensions: the driver gets it as it is.
+    pub fn pass_module(&self, words: &[u32]) {
+        self.instance.module_files.dump(words, None, &self.instance.log);
+        self.report_unused_aborts(words);
+    }
+
     /// Reports a module that aborts, on a device that did not enable `VK_KHR_shader_abort`. Once per module and instance.
     /// Under 100 ns for a module that does not.
     pub fn report_unused_aborts(&self, words: &[u32]) {

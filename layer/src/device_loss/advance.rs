@@ -19,6 +19,9 @@ impl Device {
         if loss.is_lost() {
             return true;
         }
+        if self.is_inherited() {
+            return false;
+        }
         let limit = budget.deadline();
         let Some(mut deadline) = lock_until(&loss.drain_deadline, limit) else {
             return false;

@@ -8,6 +8,7 @@ use super::pipeline_create_info::{EditCreateInfo, PipelineInfo};
 use super::pipeline_edit::Editor;
 use crate::device::state::{Device, ModuleUse, Objects};
 use crate::loader::chain;
+use crate::loader::dispatch::PfnDestroy;
 use ash::vk::{self, Handle};
 
 type Flags2 = vk::PipelineCreateFlags2CreateInfoKHR<'static>;
@@ -61,6 +62,39 @@ impl<I: EditCreateInfo> Batch<I> {
         self.infos.truncate(count);
         self.modules.truncate(count);
         self.indices.truncate(count);
+    }
+
+    /// Whether a module of the objects has checks.
+    pub fn has_checks(&self) -> bool {
+        self.modules.iter().flatten().any(|used| used.module.has_checks())
+    }
+
+    /// Whether to create all objects once more: the driver refused some whose modules had checks, and from now on have none. The
+    /// objects that were created are then destroyed.
+    ///
+    /// # Safety
+    /// The next layer must have created the objects in this order, or null ones, with the allocator of `destroy`, which must be
+    /// their type's, and the application must not know them.
+    pub unsafe fn is_worth_retrying<H: Handle + Copy>(
+        &self,
+        device: &Device,
+        command: &str,
+        result: vk::Result,
+        created: &[H],
+        (destroy, allocator): (Option<PfnDestroy>, *const vk::AllocationCallbacks<'_>),
+    ) -> bool {
+        let failed = created.iter().zip(&self.modules).filter(|(handle, _)| handle.is_null());
+        let modules = failed.flat_map(|(_, modules)| modules).map(|used| &used.module);
+        if !device.give_up_refused(command, result, modules) {
+            return false;
+        }
+        if let Some(destroy) = destroy {
+            for handle in created.iter().filter(|handle| !handle.is_null()) {
+                // SAFETY: a live object of the device, which nothing uses (the caller's contract).
+                unsafe { destroy(device.handle, handle.as_raw(), allocator) };
+            }
+        }
+        true
     }
 
     /// Logs that the driver refused rewritten code.

@@ -19,7 +19,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         }
         // SAFETY: valid usage: the device is live, and no other command uses it.
         let (key, device) = unsafe { (dispatch_key(handle.as_raw()), device_of(handle)) };
-        if let Some(device) = device
+        if let Some(device) = device.filter(|device| !device.is_inherited())
             && let Some(state) = &device.state
         {
             if state.aborted() {

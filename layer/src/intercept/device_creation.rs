@@ -145,7 +145,12 @@ impl Creation<'_> {
 
     fn log_not_enabled(&self, reason: &str) {
         let name = &probe::physical_device(self.instance, self.physical).name;
-        let text = format!("enable = always: cannot enable VK_KHR_shader_abort on `{name}`: {reason}");
+        let settings = &self.instance.settings;
+        let (setting, effect) = match settings.sanitize.is_empty() {
+            true => ("enable = always", ""),
+            false => ("sanitize", ". Its shaders run without checks"),
+        };
+        let text = format!("{setting}: cannot enable VK_KHR_shader_abort on `{name}`: {reason}{effect}");
         self.instance.log.line(Level::Error, &text);
     }
 
@@ -187,7 +192,7 @@ impl Creation<'_> {
             self.create(self.original, handle)?;
             Ok(Some(AbortState {
                 requested,
-                ..without_emulation(instance, self.physical, enabled)
+                ..without_emulation(instance, &capabilities, enabled)
             }))
         }
     }
@@ -234,12 +239,12 @@ impl Creation<'_> {
                 )
             };
             let mut state = activate(&edited);
-            if let Err(reason) = &state
+            if let Err(error) = &state
                 && !requested.abort
             {
                 // The device exists, and the loader cannot create another one in this call: the application gets it with
                 // what it requested, which works without memory.
-                self.log_not_enabled(reason);
+                self.log_not_enabled(&error.reason);
                 edited.emulated = emulated.and(requested);
                 edited.enabled = requested;
                 if requested.is_empty() {
@@ -247,18 +252,30 @@ impl Creation<'_> {
                 }
                 state = activate(&edited);
             }
-            state.map(Some).map_err(|reason| {
+            state.map(Some).map_err(|error| {
                 let next = DeviceTable::load(|name| (self.next_gdpa)(*handle, name.as_ptr()));
                 if let Some(destroy) = next.vkDestroyDevice {
                     destroy(*handle, self.allocator);
                 }
                 *handle = vk::Device::null();
                 Failure::Destroyed(Refusal {
-                    result: vk::Result::ERROR_INITIALIZATION_FAILED,
-                    reason: format!("cannot emulate VK_KHR_shader_abort: {reason}"),
+                    result: result_of(error.result),
+                    reason: format!("cannot emulate VK_KHR_shader_abort: {}", error.reason),
                 })
             })
         }
+    }
+}
+
+/// The result of `vkCreateDevice` after a command for the layer's own memory has failed: the same if `vkCreateDevice` can
+/// return it.
+fn result_of(failure: vk::Result) -> vk::Result {
+    match failure {
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY
+        | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+        | vk::Result::ERROR_TOO_MANY_OBJECTS
+        | vk::Result::ERROR_DEVICE_LOST => failure,
+        _ => vk::Result::ERROR_INITIALIZATION_FAILED,
     }
 }
 
@@ -279,6 +296,7 @@ unsafe fn register(
             handle,
             physical,
             instance,
+            process: std::process::id(),
             next: DeviceTable::load(|name| next_gdpa(handle, name.as_ptr())),
             next_gdpa,
             state,

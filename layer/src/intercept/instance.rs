@@ -3,6 +3,7 @@
 use super::enumerate::{extension, fill, own_layer};
 use super::{command, guarded};
 use crate::LAYER_NAME;
+use crate::device::module_files::ModuleFiles;
 use crate::device::registry::{self, dispatch_key};
 use crate::device::state::{Instance, Messenger};
 use crate::environment;
@@ -12,7 +13,7 @@ use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr, string};
 use crate::loader::link::{restore_link, take_link};
 use crate::log::{Level, Log};
 use crate::os;
-use crate::settings::{self, Emulation, Enable, Settings};
+use crate::settings::{self, Emulation, Settings};
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
 use std::ffi::c_char;
@@ -92,8 +93,7 @@ unsafe fn read_settings(info: &vk::InstanceCreateInfo<'_>) -> (Settings, Vec<Str
     // SAFETY: the chain is valid (the caller's contract).
     let (mut settings, problems) = Settings::resolve(&unsafe { settings::of_process(info.p_next) });
     if environment::variable(DISABLE).is_some() {
-        settings.emulation = Emulation::Off;
-        settings.enable = Enable::Auto;
+        settings.switch_off();
     }
     (settings, problems)
 }
@@ -131,6 +131,7 @@ unsafe fn register(
             next,
             next_gipa,
             next_gpdpa: link.next_get_proc_addr,
+            module_files: ModuleFiles::new(&settings, &log),
             settings,
             log,
             api_version: version,
@@ -138,6 +139,8 @@ unsafe fn register(
             messengers: Mutex::new(messengers),
             leaked: AtomicBool::new(false),
             reported_modules: Default::default(),
+            unchecked_modules: Default::default(),
+            opaque_code: Default::default(),
             binaries: Default::default(),
         }),
     );
@@ -153,6 +156,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
         let Some(instance) = registry::INSTANCES.remove(unsafe { dispatch_key(handle.as_raw()) }) else {
             return;
         };
+        instance.module_files.log_unused(&instance.log);
         if instance.leaked.load(Ordering::Acquire) {
             // A driver that still executes work of a leaked device must stay loaded, and so must the layers below.
             os::pin_libraries();

@@ -34,6 +34,7 @@ mod queue;
 mod semaphore;
 mod shader_module;
 mod shader_object;
+mod stage_code;
 mod table;
 #[cfg(test)]
 pub mod testing;

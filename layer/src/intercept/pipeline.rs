@@ -13,74 +13,93 @@ use crate::locks::lock;
 use ash::vk;
 use std::slice;
 
-/// Creates pipelines by `next`, from edited create-infos or from the application's if nothing had to be edited. Calls
-/// `next` once at most, without the pipelines whose modules cannot be rewritten.
+/// Creates pipelines by `next`, from edited create-infos or from the application's if nothing had to be edited. Calls `next`
+/// without the pipelines whose modules cannot be rewritten, and once more if the driver refuses modules with checks.
 ///
 /// # Safety
 /// `infos` and `pipelines` must have `count` elements, valid until the creation is complete, and `next` must call the next layer's
-/// command.
+/// command with `allocator`.
 unsafe fn create<I: PipelineInfo>(
     command: &str,
     (device, state): (&Device, &AbortState),
     operation: vk::DeferredOperationKHR,
     (infos, count): (*const I, u32),
+    allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
-    next: impl FnOnce(vk::DeferredOperationKHR, u32, *const I, *mut vk::Pipeline) -> vk::Result,
+    next: impl Fn(vk::DeferredOperationKHR, u32, *const I, *mut vk::Pipeline) -> vk::Result,
 ) -> vk::Result {
-    // SAFETY: both arrays have `count` elements, valid until the creation is complete (the caller's contract).
-    unsafe {
-        // Not every driver writes the array if it fails, and the handles are read below.
-        pipelines.write_bytes(0, count as usize);
-        let mut editor = Editor::new(device, state);
-        let mut batch = Batch::of_pipelines(&mut editor, slice::from_raw_parts(infos, count as usize));
-        let Some(error) = batch.error else {
-            let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
-            let result = next(operation, count, infos, pipelines);
-            batch.log_refusal(device, command, result);
-            if result == vk::Result::OPERATION_DEFERRED_KHR {
-                let mut storage = editor.storage;
-                storage.keep(std::mem::take(&mut batch.infos));
-                let creation = DeferredCreation::new(storage, pipelines, batch.modules);
-                lock(&state.deferred).entry(operation).or_default().push(creation);
-            } else {
+    let destroy = (device.next.vkDestroyPipeline, allocator);
+    loop {
+        // SAFETY: both arrays have `count` elements, valid until the creation is complete (the caller's contract).
+        unsafe {
+            // Not every driver writes the array if it fails, and the handles are read below.
+            pipelines.write_bytes(0, count as usize);
+            let mut editor = Editor::new(device, state);
+            let mut batch = Batch::of_pipelines(&mut editor, slice::from_raw_parts(infos, count as usize));
+            // What a deferred operation fails with is known when it cannot be repeated any more.
+            let is_deferred = operation != vk::DeferredOperationKHR::null() && !batch.has_checks();
+            let Some(error) = batch.error else {
+                let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
+                let result = match is_deferred {
+                    true => next(operation, count, infos, pipelines),
+                    false => next(vk::DeferredOperationKHR::null(), count, infos, pipelines),
+                };
+                batch.log_refusal(device, command, result);
+                if result == vk::Result::OPERATION_DEFERRED_KHR {
+                    let mut storage = editor.storage;
+                    storage.keep(std::mem::take(&mut batch.infos));
+                    let creation = DeferredCreation::new(storage, pipelines, batch.modules);
+                    lock(&state.deferred).entry(operation).or_default().push(creation);
+                    return result;
+                }
                 let pipelines = slice::from_raw_parts(pipelines, count as usize);
+                if batch.is_worth_retrying(device, command, result, pipelines, destroy) {
+                    continue;
+                }
                 remember(&state.objects, pipelines, batch.modules);
+                let is_not_deferred = operation != vk::DeferredOperationKHR::null() && !is_deferred;
+                return match result {
+                    vk::Result::SUCCESS if is_not_deferred => vk::Result::OPERATION_NOT_DEFERRED_KHR,
+                    result => result,
+                };
+            };
+            let mut created = vec![vk::Pipeline::null(); batch.infos.len()];
+            let mut result = vk::Result::SUCCESS;
+            if !created.is_empty() {
+                // Not deferred: a command that returns an error has deferred nothing.
+                let operation = vk::DeferredOperationKHR::null();
+                result = next(
+                    operation,
+                    created.len() as u32,
+                    batch.infos.as_ptr(),
+                    created.as_mut_ptr(),
+                );
+                batch.log_refusal(device, command, result);
+                if batch.is_worth_retrying(device, command, result, &created, destroy) {
+                    continue;
+                }
             }
-            return result;
-        };
-        let mut created = vec![vk::Pipeline::null(); batch.infos.len()];
-        let mut result = vk::Result::SUCCESS;
-        if !created.is_empty() {
-            // Not deferred: a command that returns an error has deferred nothing.
-            let operation = vk::DeferredOperationKHR::null();
-            result = next(
-                operation,
-                created.len() as u32,
-                batch.infos.as_ptr(),
-                created.as_mut_ptr(),
-            );
-            batch.log_refusal(device, command, result);
-        }
-        batch.scatter(&created, pipelines);
-        remember(&state.objects, &created, batch.modules);
-        match result.as_raw() < 0 {
-            true => result,
-            false => error,
+            batch.scatter(&created, pipelines);
+            remember(&state.objects, &created, batch.modules);
+            return match result.as_raw() < 0 {
+                true => result,
+                false => error,
+            };
         }
     }
 }
 
-/// Reports the modules with aborts that are chained into stages, on a device without the extensions.
+/// Passes the modules that are chained into stages, on a device without the extensions.
 ///
 /// # Safety
 /// `infos` must be null or have `count` valid elements.
-unsafe fn report_unused_aborts<I: PipelineInfo>(device: &Device, infos: *const I, count: u32) {
+unsafe fn pass_modules<I: PipelineInfo>(device: &Device, infos: *const I, count: u32) {
     // SAFETY: valid create-infos (the caller's contract).
     unsafe {
         let stages = elements(infos, count).iter().flat_map(|info| info.stages());
         for stage in stages.filter(|stage| stage.module == vk::ShaderModule::null()) {
             if let Some(module) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) {
-                device.report_unused_aborts(&words_of(module.p_code, module.code_size));
+                device.pass_module(&words_of(module.p_code, module.code_size));
             }
         }
     }
@@ -103,7 +122,7 @@ macro_rules! create_pipelines {
                 forward!(handle, $command, |device, next| {
                     let own_infos = infos.cast::<vk::$info<'static>>();
                     let (Some(state), false) = (&device.state, infos.is_null()) else {
-                        report_unused_aborts(device, own_infos, count);
+                        pass_modules(device, own_infos, count);
                         return next(handle, $($operation,)? cache, count, infos, allocator, pipelines);
                     };
                     let operation = None$(.or(Some($operation)))?.unwrap_or_default();
@@ -112,7 +131,7 @@ macro_rules! create_pipelines {
                         next(handle, $($operation,)? cache, count, infos, allocator, pipelines)
                     };
                     let infos = (own_infos, count);
-                    create(stringify!($command), (device, state), operation, infos, pipelines, next)
+                    create(stringify!($command), (device, state), operation, infos, allocator, pipelines, next)
                 })
             }
         }

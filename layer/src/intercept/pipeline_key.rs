@@ -79,7 +79,7 @@ pub unsafe extern "system" fn key(
             if info.is_null() {
                 let result = next(handle, info, key);
                 if result == vk::Result::SUCCESS
-                    && !state.emulated.is_empty()
+                    && (!state.emulated.is_empty() || state.sanitizes())
                     && let Some(key) = key.as_mut()
                 {
                     add_to_global_key(state, key);

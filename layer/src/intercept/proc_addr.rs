@@ -5,7 +5,6 @@ use super::table::{self, Kind};
 use crate::device::registry;
 use crate::loader::dispatch::VoidFn;
 use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface, string};
-use crate::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
 
@@ -89,7 +88,7 @@ unsafe extern "system" fn get_physical_device_proc_addr(
 }
 
 /// `vkGetDeviceProcAddr`. A device that does not use the extensions gets the next layer's functions, except for
-/// `vkGetDeviceProcAddr`, `vkDestroyDevice`, and unless nothing is logged the commands that take SPIR-V.
+/// `vkGetDeviceProcAddr`, `vkDestroyDevice`, and unless nothing is logged or written the commands that take SPIR-V.
 ///
 /// # Safety
 /// Valid usage of the command.
@@ -104,7 +103,7 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
             Some((Kind::Instance | Kind::PhysicalDevice, _)) => None,
             // A command that the next layer lacks stays missing, also under the alias of one that it has.
             Some((Kind::Device, own)) if device.state.is_some() => next().map(|_| own),
-            Some((Kind::Shader, own)) if device.state.is_some() || device.instance.log.is_enabled(Level::Error) => {
+            Some((Kind::Shader, own)) if device.state.is_some() || device.instance.sees_modules() => {
                 next().map(|_| own)
             }
             Some((Kind::Device | Kind::Shader, _)) => next(),

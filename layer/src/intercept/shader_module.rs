@@ -16,23 +16,30 @@ pub unsafe extern "system" fn create(
         forward!(handle, vkCreateShaderModule, |device, next| {
             let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
                 if let Some(info) = info.as_ref() {
-                    device.report_unused_aborts(&words_of(info.p_code, info.code_size));
+                    device.pass_module(&words_of(info.p_code, info.code_size));
                 }
                 return next(handle, info, allocator, module);
             };
-            let (result, rewritten) = match rewrite(device, state, original) {
-                Ok(Rewritten::Unchanged) => return next(handle, info, allocator, module),
-                Ok(Rewritten::Native { module: rewritten }) => (next(handle, info, allocator, module), rewritten),
-                Ok(Rewritten::Changed {
-                    words,
-                    module: rewritten,
-                }) => {
-                    let info = with_words(original, &words);
-                    let result = next(handle, &info, allocator, module);
-                    device.log_refusal("vkCreateShaderModule", result, [&rewritten]);
-                    (result, rewritten)
+            let (result, rewritten) = loop {
+                match rewrite(device, state, original) {
+                    Ok(Rewritten::Unchanged) => return next(handle, info, allocator, module),
+                    Ok(Rewritten::Native { module: rewritten }) => {
+                        break (next(handle, info, allocator, module), rewritten);
+                    }
+                    Ok(Rewritten::Changed {
+                        words,
+                        module: rewritten,
+                    }) => {
+                        let info = with_words(original, &words);
+                        let result = next(handle, &info, allocator, module);
+                        device.log_refusal("vkCreateShaderModule", result, [&rewritten]);
+                        // The next rewrite has no checks.
+                        if !device.give_up_refused("vkCreateShaderModule", result, [&rewritten]) {
+                            break (result, rewritten);
+                        }
+                    }
+                    Err(error) => return error,
                 }
-                Err(error) => return error,
             };
             if result == vk::Result::SUCCESS {
                 let kind = vk::ObjectType::SHADER_MODULE;

@@ -3,9 +3,9 @@
 use super::batch::{Batch, remember};
 use super::pipeline_create_info::EditCreateInfo;
 use super::pipeline_edit::Editor;
-use crate::device::shader::{Rewritten, words_of};
+use crate::device::shader::{Rewritten, Source, words_of};
 use crate::device::specialization::specialization;
-use crate::device::state::{Device, ModuleUse};
+use crate::device::state::{Device, ModuleUse, Opaque};
 use crate::loader::ffi::elements;
 use crate::log::Level;
 use ash::vk::{self, Handle};
@@ -28,36 +28,40 @@ pub unsafe extern "system" fn create(
         forward!(handle, vkCreateShadersEXT, |device, next| {
             let originals = elements(infos.cast::<CreateInfo>(), count);
             let (Some(state), false) = (&device.state, infos.is_null()) else {
-                report_unused_aborts(device, originals);
+                pass_modules(device, originals);
                 return next(handle, count, infos, allocator, shaders);
             };
-            // Not every driver writes the array if it fails, and the handles are read below.
-            shaders.write_bytes(0, count as usize);
-            let mut editor = Editor::new(device, state);
-            let mut batch = Batch::new(&mut editor, originals, |_| true);
-            let failed = batch.infos.len();
-            if let Some(error) = batch.error {
-                if error == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT {
-                    let text =
-                        format!("vkCreateShadersEXT: shader {failed} is a binary whose aborts write to another device");
-                    device.instance.log.line(Level::Warning, &text);
+            loop {
+                // Not every driver writes the array if it fails, and the handles are read below.
+                shaders.write_bytes(0, count as usize);
+                let mut editor = Editor::new(device, state);
+                let mut batch = Batch::new(&mut editor, originals, |_| true);
+                let failed = batch.infos.len();
+                if let Some(error) = batch.error {
+                    if error == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT {
+                        let text = format!(
+                            "vkCreateShadersEXT: shader {failed} is a binary whose aborts write to another device"
+                        );
+                        device.instance.log.line(Level::Warning, &text);
+                    }
+                    batch.truncate(preceding(originals, failed));
+                    if batch.infos.is_empty() {
+                        return error;
+                    }
                 }
-                batch.truncate(preceding(originals, failed));
-                if batch.infos.is_empty() {
-                    return error;
+                let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
+                let result = next(handle, batch.infos.len() as u32, infos, allocator, shaders);
+                batch.log_refusal(device, "vkCreateShadersEXT", result);
+                let shaders = slice::from_raw_parts(shaders, count as usize);
+                let destroy = (device.next.vkDestroyShaderEXT, allocator);
+                if batch.is_worth_retrying(device, "vkCreateShadersEXT", result, shaders, destroy) {
+                    continue;
                 }
-            }
-            let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
-            let result = next(handle, batch.infos.len() as u32, infos, allocator, shaders);
-            batch.log_refusal(device, "vkCreateShadersEXT", result);
-            remember(
-                &state.objects,
-                slice::from_raw_parts(shaders, count as usize),
-                batch.modules,
-            );
-            match batch.error {
-                Some(error) if result == vk::Result::SUCCESS => error,
-                _ => result,
+                remember(&state.objects, shaders, batch.modules);
+                return match batch.error {
+                    Some(error) if result == vk::Result::SUCCESS => error,
+                    _ => result,
+                };
             }
         })
     }
@@ -68,15 +72,24 @@ impl EditCreateInfo for CreateInfo {
         // SAFETY: the create-info is valid (the caller's contract): the code has `codeSize` bytes.
         unsafe {
             if self.code_type != vk::ShaderCodeTypeEXT::SPIRV {
-                return match is_of_another_device(editor.device, self) {
-                    true => Err(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT),
-                    false => Ok(()),
+                return match origin_of(editor.device, self) {
+                    Origin::OtherDevice => Err(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT),
+                    Origin::ThisDevice => Ok(()),
+                    Origin::Unknown => {
+                        editor.device.log_opaque(editor.state, Opaque::Binary);
+                        Ok(())
+                    }
                 };
             }
             let words = words_of(self.p_code.cast(), self.code_size);
             let data = specialization(self.p_specialization_info);
             // No memory for constants: a binary of the shader may be loaded where the data is not.
-            let module = match editor.device.rewrite(editor.state, &words, data.clone(), None)? {
+            let source = Source {
+                words: &words,
+                specialization: data.clone(),
+                memory: None,
+            };
+            let module = match editor.device.rewrite(editor.state, source)? {
                 Rewritten::Unchanged => return Ok(()),
                 Rewritten::Native { module } => module,
                 Rewritten::Changed { words, module } => {
@@ -95,13 +108,13 @@ impl EditCreateInfo for CreateInfo {
 
 /// # Safety
 /// `infos` must be valid.
-unsafe fn report_unused_aborts(device: &Device, infos: &[vk::ShaderCreateInfoEXT<'_>]) {
+unsafe fn pass_modules(device: &Device, infos: &[vk::ShaderCreateInfoEXT<'_>]) {
     for info in infos
         .iter()
         .filter(|info| info.code_type == vk::ShaderCodeTypeEXT::SPIRV)
     {
         // SAFETY: the code has `codeSize` bytes (the caller's contract).
-        device.report_unused_aborts(&unsafe { words_of(info.p_code.cast(), info.code_size) });
+        device.pass_module(&unsafe { words_of(info.p_code.cast(), info.code_size) });
     }
 }
 
@@ -117,13 +130,24 @@ fn preceding(infos: &[vk::ShaderCreateInfoEXT<'_>], failed: usize) -> usize {
 
 /// # Safety
 /// `info` must be valid, and its code a binary.
-unsafe fn is_of_another_device(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> bool {
+unsafe fn origin_of(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> Origin {
     let Some((_, arena)) = device.arena().filter(|_| !info.p_code.is_null()) else {
-        return false;
+        return Origin::Unknown;
     };
     // SAFETY: the code has `codeSize` bytes (the caller's contract).
     let binary = unsafe { slice::from_raw_parts(info.p_code.cast(), info.code_size) };
-    device.instance.binaries.has_other_arena(binary, arena.options())
+    match device.instance.binaries.arena_of(binary) {
+        Some(other) if other != arena.options() => Origin::OtherDevice,
+        Some(_) => Origin::ThisDevice,
+        None => Origin::Unknown,
+    }
+}
+
+/// The device whose memory the code of a binary writes messages to.
+enum Origin {
+    ThisDevice,
+    OtherDevice,
+    Unknown,
 }
 
 /// Remembers which memory the code of a binary writes to.

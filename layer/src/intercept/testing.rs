@@ -42,12 +42,16 @@ impl TestDevice {
             messengers: Mutex::new(Vec::new()),
             leaked: AtomicBool::new(false),
             reported_modules: Default::default(),
+            unchecked_modules: Default::default(),
+            opaque_code: Default::default(),
+            module_files: Default::default(),
             binaries: Default::default(),
         };
         let tracked = Device {
             handle: device.handle(),
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
+            process: std::process::id(),
             next,
             next_gdpa: no_device_function,
             state: Some(AbortState {

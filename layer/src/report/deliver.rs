@@ -65,10 +65,13 @@ fn log_text(device: &Device, report: &Report) -> String {
 }
 
 /// The end of a device's log under `on_abort = continue`, when the device is destroyed or the process ends: the repeated aborts
-/// since the last report and, in a text log, a table of all sites. A second call returns an empty text.
+/// since the last report and, in a text log, a table of all sites. A second call returns an empty text, and so does one in a
+/// child of the device's process.
 pub fn closing_text(device: &Device) -> String {
     let mut text = String::new();
-    let Some(state) = &device.state else { return text };
+    let Some(state) = device.state.as_ref().filter(|_| !device.is_inherited()) else {
+        return text;
+    };
     // At the end of the process a thread that will never run again may hold the locks.
     let (Some(mut duplicates), Some(mut totals)) = (try_lock(&state.duplicates), try_lock(&state.totals)) else {
         return text;

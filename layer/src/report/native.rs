@@ -24,13 +24,17 @@ pub fn message_data(device: &Device, state: &AbortState) -> Vec<u8> {
     if query(&mut messages) != vk::Result::SUCCESS {
         return Vec::new();
     }
-    let size = usize::try_from(messages.message_data_size).unwrap_or(0).min(MAX_BYTES);
+    let size = usize::try_from(messages.message_data_size)
+        .unwrap_or(usize::MAX)
+        .min(MAX_BYTES);
     // Rounded up to 8 bytes, because some drivers write whole words.
     let mut data = vec![0u8; size.next_multiple_of(8)];
     messages = ShaderAbortMessageInfo::filling(&mut data);
     messages.message_data_size = size as u64;
     let result = query(&mut messages);
-    let written = usize::try_from(messages.message_data_size).unwrap_or(0).min(size);
+    let written = usize::try_from(messages.message_data_size)
+        .unwrap_or(usize::MAX)
+        .min(size);
     data.truncate(match result {
         vk::Result::SUCCESS | vk::Result::INCOMPLETE => written,
         _ => 0,

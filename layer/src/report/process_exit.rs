@@ -10,6 +10,7 @@ fn conclude_devices() {
     let _ = std::panic::catch_unwind(|| {
         for device in registry::DEVICES.try_values().iter().flatten() {
             device.instance.log.try_write(&closing_text(device));
+            device.instance.module_files.log_unused(&device.instance.log);
         }
     });
 }

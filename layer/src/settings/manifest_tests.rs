@@ -4,6 +4,7 @@
 use super::{KEYS, Settings, Sources};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
+use vkabort_manifest::value::text_of;
 
 const IMPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.implicit.json");
 const EXPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.explicit.json");
@@ -153,6 +154,12 @@ fn every_setting_follows_the_schema_of_the_configurator() {
                 assert!(flags.contains(&default.as_str().expect("a text")), "{key}");
                 assert_eq!(flags.iter().collect::<BTreeSet<_>>().len(), flags.len(), "{key}");
             }
+            "FLAGS" => {
+                only(&setting, &[&common[..], &["flags"]].concat());
+                assert_eq!(default, &Json::Array(Vec::new()), "{key}");
+                let flags: Vec<&str> = flags(&setting).into_iter().map(|(key, _)| key).collect();
+                assert_eq!(flags.iter().collect::<BTreeSet<_>>().len(), flags.len(), "{key}");
+            }
             "INT" => {
                 only(&setting, &[&common[..], &["range", "unit"]].concat());
                 let range = setting["range"].as_object().expect("a range");
@@ -168,7 +175,7 @@ fn every_setting_follows_the_schema_of_the_configurator() {
                 only(&setting, &common);
                 assert!(default.is_string(), "{key}");
             }
-            "SAVE_FILE" | "SAVE_FOLDER" => {
+            "SAVE_FILE" | "SAVE_FOLDER" | "LOAD_FOLDER" => {
                 only(&setting, &[&common[..], &["filter", "format"]].concat());
                 assert!(default.is_string(), "{key}");
             }
@@ -177,7 +184,7 @@ fn every_setting_follows_the_schema_of_the_configurator() {
     }
 }
 
-/// Keys and labels of an ENUM setting.
+/// Keys and labels of a setting with a list of values.
 fn flags(setting: &Map<String, Json>) -> Vec<(&str, &str)> {
     let flags = setting["flags"].as_array().expect("flags");
     flags
@@ -199,7 +206,7 @@ fn presets_use_existing_settings_and_valid_values() {
         only(preset, &["label", "description", "platforms", "status", "settings"]);
         for setting in preset["settings"].as_array().expect("settings") {
             let (key, value) = (&setting["key"], &setting["value"]);
-            let (_, problems) = resolve(key.as_str().expect("a key"), value.as_str().expect("a value"));
+            let (_, problems) = resolve(key.as_str().expect("a key"), &text_of(value));
             assert_eq!(problems, Vec::<String>::new());
         }
     }
@@ -231,13 +238,7 @@ fn manifest_and_settings_file_have_the_defaults_of_the_code() {
     let [(_, layer), _] = layers();
     let pairs = settings(&layer)
         .iter()
-        .map(|setting| {
-            let default = match &setting["default"] {
-                Json::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            (text(setting, "key").to_owned(), default)
-        })
+        .map(|setting| (text(setting, "key").to_owned(), text_of(&setting["default"])))
         .collect();
     for sources in [
         Sources::from_parts(Vec::new(), "", pairs),
@@ -268,6 +269,13 @@ fn the_manifest_lists_the_values_that_the_code_accepts() {
                     assert_eq!(resolve(key, name).1, Vec::<String>::new(), "{key} = {name}");
                 }
                 assert!(problem("nonsense").ends_with(&format!("Valid values: {}", names.join(", "))));
+            }
+            "FLAGS" => {
+                let flags: Vec<&str> = flags(&setting).into_iter().map(|(key, _)| key).collect();
+                for value in [&flags[..1], &flags[..], &["off"]].map(|names| names.join(",")) {
+                    assert_eq!(resolve(key, &value).1, Vec::<String>::new(), "{key} = {value}");
+                }
+                assert!(problem("nonsense").ends_with(&format!("Valid values: {}; or off", flags.join(", "))));
             }
             "INT" => {
                 let end = |end: &str| setting["range"][end].as_i64().expect("whole");

@@ -18,9 +18,9 @@ pub use values::{Choice, ControlBlock, Emulation, Enable, Format, Level, Memory,
 use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
+use vkabort_instrument::{Arena, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, LoopPoll, Sanitize, Trap};
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
-use vkabort_record::report::Filter;
+use vkabort_record::report::{Filter, SanitizeFilter};
 
 /// Declares every setting: `documentation, key, field: type = default => how it is read`.
 macro_rules! settings {
@@ -87,7 +87,17 @@ settings! {
     /// The folder for dumps of aborts.
     "dump_dir" dump_dir: Option<PathBuf> = None => path();
     /// Which sites are reported.
-    "filter" filter: Filter = Filter::default() => filter();
+    "filter" filter: Filter = Filter::default() => parsed("no filter");
+    /// The checks that the layer plants into every module.
+    "sanitize" sanitize: Checks = Checks::default() => parsed("no check");
+    /// Where it plants them.
+    "sanitize_filter" sanitize_filter: SanitizeFilter = SanitizeFilter::default() => parsed("no filter");
+    /// Loop iterations of an invocation, over all its loops, after which the check `loops` fails.
+    "loop_budget" loop_budget: u32 = DEFAULT_LOOP_BUDGET => number(1, i32::MAX as u32);
+    /// The folder for every module as the application creates it, and as the driver gets it.
+    "dump_modules" dump_modules: Option<PathBuf> = None => path();
+    /// The folder of the modules that run in place of the application's.
+    "replace_modules" replace_modules: Option<PathBuf> = None => path();
 }
 
 impl Settings {
@@ -116,13 +126,59 @@ impl Settings {
             ));
             settings.arena_size = minimum;
         }
-        if sources.only_application && (settings.log_file.take().is_some() | settings.dump_dir.take().is_some()) {
+        if sources.only_application && settings.forget_files() {
             problems.push(
-                "log_file and dump_dir have no effect: the process has more privileges than its user, so the layer writes no \
-                 file"
+                "log_file, dump_dir, dump_modules and replace_modules have no effect: the process has more privileges than its \
+                 user, so the layer reads no module and writes no file"
                     .to_owned(),
             );
         }
+        settings.imply(|key| sources.value(key).is_some());
         (settings, problems)
+    }
+
+    /// Removes the paths. Whether there were any.
+    fn forget_files(&mut self) -> bool {
+        let paths = [
+            &mut self.log_file,
+            &mut self.dump_dir,
+            &mut self.dump_modules,
+            &mut self.replace_modules,
+        ];
+        paths.into_iter().filter_map(Option::take).count() > 0
+    }
+
+    /// Changes the settings that others imply, unless they are set themselves. The program of planted checks knows nothing of
+    /// aborts: it has enabled no extension, and does not expect a loss.
+    fn imply(&mut self, is_set: impl Fn(&str) -> bool) {
+        let sanitizes = !self.sanitize.is_empty();
+        if sanitizes || self.replace_modules.is_some() {
+            self.enable = Enable::Always;
+        }
+        if sanitizes && !is_set("on_abort") {
+            self.on_abort = OnAbort::Continue;
+        }
+        if sanitizes && self.emulation == Emulation::Auto && !is_set("emulation") {
+            self.emulation = Emulation::Partial;
+        }
+    }
+
+    /// Makes the layer leave every device as it is.
+    pub fn switch_off(&mut self) {
+        self.emulation = Emulation::Off;
+        self.enable = Enable::Auto;
+        self.sanitize = Checks::default();
+        self.replace_modules = None;
+        self.dump_modules = None;
+    }
+
+    /// The options of the sanitizer.
+    pub fn sanitizer(&self) -> Sanitize {
+        Sanitize {
+            checks: self.sanitize,
+            loop_budget: self.loop_budget,
+            filter: self.sanitize_filter.clone(),
+            skipped_models: Vec::new(),
+        }
     }
 }

@@ -3,10 +3,10 @@
 use super::source::Sources;
 use super::values::Choice;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 use vkabort_manifest::sources::Value;
 use vkabort_manifest::value;
-use vkabort_record::report::Filter;
 
 /// Reads settings by type.
 pub struct Reader<'a> {
@@ -76,14 +76,14 @@ impl Reader<'_> {
         Some(number).filter(|number| *number != u32::MAX)
     }
 
-    /// Reads the rules of a filter.
-    pub fn filter(&mut self, key: &str, default: &Filter) -> Filter {
+    /// Reads rules or a list of names. `none` says what an invalid value is replaced by.
+    pub fn parsed<T: Clone + FromStr<Err = String>>(&mut self, key: &str, default: &T, none: &str) -> T {
         let Some(Value { text: value, origin }) = self.sources.value(key) else {
             return default.clone();
         };
         value.parse().unwrap_or_else(|problem| {
             self.problems.push(format!(
-                "`{value}` is not a valid value for {key} (from {origin}); using no filter: {problem}"
+                "`{value}` is not a valid value for {key} (from {origin}); using {none}: {problem}"
             ));
             default.clone()
         })

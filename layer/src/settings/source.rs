@@ -35,7 +35,7 @@ unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
         let infos = chain::nodes(chain).filter_map(chain::Node::cast::<vk::LayerSettingsCreateInfoEXT<'_>>);
         for setting in infos.flat_map(|info| elements((*info).p_settings, (*info).setting_count)) {
             if string(setting.p_layer_name) == Some(LAYER_NAME)
-                && let (Some(key), Some(value)) = (text(setting.p_setting_name), first_value(setting))
+                && let (Some(key), Some(value)) = (text(setting.p_setting_name), value_text(setting))
             {
                 found.push((key, value));
             }
@@ -44,16 +44,17 @@ unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
     found
 }
 
-/// Reads the first value of a setting as text.
+/// Reads the value of a setting as text. Strings, of which a list of flags has several, are joined by commas; of other types the
+/// first value counts.
 ///
 /// # Safety
 /// `p_values` must point to `value_count` values of the type `ty`.
-unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
+unsafe fn value_text(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
     let at = setting.p_values.cast::<c_void>();
     if at.is_null() || setting.value_count == 0 {
         return None;
     }
-    // SAFETY: there is a value of this type (the caller's contract); unaligned reads need no alignment.
+    // SAFETY: there are values of this type (the caller's contract); unaligned reads need no alignment.
     unsafe {
         Some(match setting.ty {
             vk::LayerSettingTypeEXT::BOOL32 => (at.cast::<u32>().read_unaligned() != 0).to_string(),
@@ -63,7 +64,11 @@ unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
             vk::LayerSettingTypeEXT::UINT64 => at.cast::<u64>().read_unaligned().to_string(),
             vk::LayerSettingTypeEXT::FLOAT32 => at.cast::<f32>().read_unaligned().to_string(),
             vk::LayerSettingTypeEXT::FLOAT64 => at.cast::<f64>().read_unaligned().to_string(),
-            vk::LayerSettingTypeEXT::STRING => text(at.cast::<*const c_char>().read_unaligned())?,
+            vk::LayerSettingTypeEXT::STRING => {
+                let strings = at.cast::<*const c_char>();
+                let texts = (0..setting.value_count as usize).map(|index| text(strings.add(index).read_unaligned()));
+                texts.collect::<Option<Vec<_>>>()?.join(",")
+            }
             _ => return None,
         })
     }
@@ -86,6 +91,7 @@ mod tests {
     fn settings_of_the_application_are_read_by_their_type() {
         let number = 70000i64;
         let name = c"continue".as_ptr();
+        let checks = [c"loops".as_ptr(), c"breaks".as_ptr()];
         let settings = [
             vk::LayerSettingEXT {
                 p_layer_name: LAYER_NAME.as_ptr(),
@@ -104,6 +110,14 @@ mod tests {
                 ..Default::default()
             },
             vk::LayerSettingEXT {
+                p_layer_name: LAYER_NAME.as_ptr(),
+                p_setting_name: c"sanitize".as_ptr(),
+                ty: vk::LayerSettingTypeEXT::STRING,
+                value_count: 2,
+                p_values: checks.as_ptr().cast(),
+                ..Default::default()
+            },
+            vk::LayerSettingEXT {
                 p_layer_name: c"VK_LAYER_other".as_ptr(),
                 p_setting_name: c"trap".as_ptr(),
                 ty: vk::LayerSettingTypeEXT::STRING,
@@ -119,7 +133,8 @@ mod tests {
             found,
             [
                 ("max_message_size".to_owned(), "70000".to_owned()),
-                ("on_abort".to_owned(), "continue".to_owned())
+                ("on_abort".to_owned(), "continue".to_owned()),
+                ("sanitize".to_owned(), "loops,breaks".to_owned())
             ]
         );
     }

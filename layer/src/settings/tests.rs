@@ -83,3 +83,33 @@ fn the_arena_grows_until_the_largest_message_fits() {
     assert_eq!(settings.arena_size, Arena::minimum_bytes(0x20_0000));
     assert_eq!(problems.len(), 1);
 }
+
+#[test]
+fn checks_imply_what_a_program_without_aborts_needs() {
+    let resolve = |api: &[(&str, &str)]| Settings::resolve(&sources(&[], "", api));
+    let (settings, problems) = resolve(&[("sanitize", "default")]);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(settings.sanitize, Checks::defaults());
+    let implied = |settings: &Settings| (settings.enable, settings.on_abort, settings.emulation);
+    assert_eq!(
+        implied(&settings),
+        (Enable::Always, OnAbort::Continue, Emulation::Partial)
+    );
+    let (settings, _) = resolve(&[
+        ("sanitize", "loops"),
+        ("on_abort", "lose"),
+        ("emulation", "auto"),
+        ("enable", "auto"),
+    ]);
+    assert_eq!(implied(&settings), (Enable::Always, OnAbort::Lose, Emulation::Auto));
+    let (settings, _) = resolve(&[("sanitize", "off")]);
+    assert_eq!(settings, Settings::default());
+    let (settings, problems) = resolve(&[("sanitize", "loop")]);
+    assert_eq!(settings, Settings::default());
+    assert!(
+        problems[0].contains("using no check: `loop` is not a check") && problems[0].contains("loops"),
+        "{problems:?}"
+    );
+    let (settings, _) = resolve(&[("replace_modules", "folder")]);
+    assert_eq!(implied(&settings), (Enable::Always, OnAbort::Lose, Emulation::Auto));
+}

@@ -11,8 +11,8 @@ pub fn fits(ty: &Type, bytes: usize) -> bool {
 
 /// The lengths of a type's arrays: the defaults, with one specialisation constant possibly replaced.
 pub(super) struct ArrayLengths {
-    /// `SpecId` and value.
-    replaced: Option<(u32, u32)>,
+    /// `SpecId`, or `None` for the only expression, and value.
+    replaced: Option<(Option<u32>, u32)>,
 }
 
 impl ArrayLengths {
@@ -26,9 +26,12 @@ impl ArrayLengths {
         if default.size(ty) == bytes {
             return default;
         }
-        let mut ids = BTreeSet::new();
-        collect_spec_ids(ty, 0, &mut ids);
-        let mut fitting = ids.into_iter().filter_map(|id| Self::solve(ty, id, bytes));
+        let mut specialised = Specialised::default();
+        specialised.collect(ty, 0);
+        // Two expressions may have two values.
+        let expression = (specialised.expressions == 1).then_some(None);
+        let ids = specialised.constants.into_iter().map(Some).chain(expression);
+        let mut fitting = ids.filter_map(|id| Self::solve(ty, id, bytes));
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => only,
             _ => default,
@@ -37,7 +40,7 @@ impl ArrayLengths {
 
     /// The only length of the arrays specialised by `id` with which the type has `bytes` bytes. Binary search: the size
     /// never shrinks as the length grows.
-    fn solve(ty: &Type, id: u32, bytes: u32) -> Option<Self> {
+    fn solve(ty: &Type, id: Option<u32>, bytes: u32) -> Option<Self> {
         let with = |n| Self {
             replaced: Some((id, n)),
         };
@@ -67,18 +70,31 @@ impl ArrayLengths {
     }
 }
 
-fn collect_spec_ids(ty: &Type, depth: u32, ids: &mut BTreeSet<u32>) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    match ty {
-        Type::Array { length, element, .. } => {
-            if let Length::Specialised { spec_id, .. } = length {
-                ids.insert(*spec_id);
-            }
-            collect_spec_ids(element, depth + 1, ids);
+/// What the lengths of a type's arrays depend on.
+#[derive(Default)]
+struct Specialised {
+    /// `SpecId`s of constants.
+    constants: BTreeSet<u32>,
+    /// Arrays whose length is an expression.
+    expressions: usize,
+}
+
+impl Specialised {
+    fn collect(&mut self, ty: &Type, depth: u32) {
+        if depth > MAX_DEPTH {
+            return;
         }
-        Type::Struct { members, .. } => members.iter().for_each(|m| collect_spec_ids(&m.ty, depth + 1, ids)),
-        _ => {}
+        match ty {
+            Type::Array { length, element, .. } => {
+                match length {
+                    Length::Specialised { spec_id: Some(id), .. } => _ = self.constants.insert(*id),
+                    Length::Specialised { spec_id: None, .. } => self.expressions += 1,
+                    Length::Constant(_) => {}
+                }
+                self.collect(element, depth + 1);
+            }
+            Type::Struct { members, .. } => members.iter().for_each(|m| self.collect(&m.ty, depth + 1)),
+            _ => {}
+        }
     }
 }

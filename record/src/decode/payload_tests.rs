@@ -108,27 +108,32 @@ fn a_matrix_gives_its_columns_in_both_layouts() {
 
 #[test]
 fn the_length_of_one_specialised_array_follows_from_the_size() {
-    let length = Length::Specialised { spec_id: 7, default: 2 };
-    let ty = structure(vec![("n", 0, U32.into()), ("items", 4, Type::array(length, 4, U32))]);
-    let bytes: Vec<u8> = [5u32, 1, 2, 3, 4, 5].iter().flat_map(|w| w.to_le_bytes()).collect();
-    let decoded = decode(&ty, &bytes);
-    assert_eq!(members(&decoded)[1], &u32s(&[1, 2, 3, 4, 5]));
-    assert_eq!((decoded.short_by, decoded.rest.len()), (0, 0));
-    assert_eq!(members(&decode(&ty, &bytes[..12]))[1], &u32s(&[1, 2]));
-    assert_eq!(members(&decode(&ty, &bytes[..4]))[1], &Value::Array(vec![]));
-    assert!(fits(&ty, 4) && fits(&ty, 400) && !fits(&ty, 401));
+    for spec_id in [Some(7), Some(u32::MAX), None] {
+        let length = Length::Specialised { spec_id, default: 2 };
+        let ty = structure(vec![("n", 0, U32.into()), ("items", 4, Type::array(length, 4, U32))]);
+        let bytes: Vec<u8> = [5u32, 1, 2, 3, 4, 5].iter().flat_map(|w| w.to_le_bytes()).collect();
+        let decoded = decode(&ty, &bytes);
+        assert_eq!(members(&decoded)[1], &u32s(&[1, 2, 3, 4, 5]));
+        assert_eq!((decoded.short_by, decoded.rest.len()), (0, 0));
+        assert_eq!(members(&decode(&ty, &bytes[..12]))[1], &u32s(&[1, 2]));
+        assert_eq!(members(&decode(&ty, &bytes[..4]))[1], &Value::Array(vec![]));
+        assert!(fits(&ty, 4) && fits(&ty, 400) && !fits(&ty, 401));
+    }
 }
 
 #[test]
 fn ambiguous_specialised_lengths_stay_at_their_defaults() {
     let length = |spec_id| Length::Specialised { spec_id, default: 1 };
-    let ty = structure(vec![
-        ("a", 0, Type::array(length(1), 4, U32)),
-        ("b", 4, Type::array(length(2), 4, U32)),
-    ]);
-    let decoded = decode(&ty, &[1; 16]);
-    assert_eq!(members(&decoded).len(), 2);
-    assert_eq!(decoded.rest, [1; 8]);
+    // One constant has one value, but two expressions may have two.
+    for (of_a, of_b) in [(Some(1), Some(2)), (None, None)] {
+        let ty = structure(vec![
+            ("a", 0, Type::array(length(of_a), 4, U32)),
+            ("b", 4, Type::array(length(of_b), 4, U32)),
+        ]);
+        let decoded = decode(&ty, &[1; 16]);
+        assert_eq!(members(&decoded).len(), 2);
+        assert_eq!(decoded.rest, [1; 8]);
+    }
 }
 
 #[test]

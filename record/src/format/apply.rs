@@ -7,7 +7,7 @@
 use crate::escape::printable;
 use crate::format::printf::{self, FieldSpec};
 use crate::format::specifier::{Conversion, Piece, parse};
-use crate::format::value_display::{show, show_named};
+use crate::format::value_display::{fitting_conversion, is_generated, show, show_named};
 use crate::scalar::{Number, Scalar, sign_extend};
 use crate::value::{Field, Value};
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ pub struct Formatted {
 /// Formats the members of a message that follow its format string.
 pub fn apply(format: &str, arguments: &[Field]) -> Formatted {
     let mut formatter = Formatter {
-        arguments: arguments.iter().map(|a| (a.name.clone(), a.value.clone())).collect(),
+        arguments: (1..).zip(arguments).map(Argument::new).collect(),
         out: Formatted::default(),
     };
     let mut skip_l = false;
@@ -55,9 +55,27 @@ pub fn apply(format: &str, arguments: &[Field]) -> Formatted {
     formatter.out
 }
 
+/// An argument or a part of one.
+struct Argument {
+    /// Position of the argument, from 1.
+    number: usize,
+    name: Option<String>,
+    value: Value,
+}
+
+impl Argument {
+    fn new((number, field): (usize, &Field)) -> Self {
+        Self {
+            number,
+            name: field.name.clone(),
+            value: field.value.clone(),
+        }
+    }
+}
+
 struct Formatter {
-    /// Names and values of the arguments that are left.
-    arguments: VecDeque<(Option<String>, Value)>,
+    /// The arguments that are left.
+    arguments: VecDeque<Argument>,
     out: Formatted,
 }
 
@@ -100,13 +118,13 @@ impl Formatter {
 
     fn vector(&mut self, conversion: &Conversion<'_>, count: usize) -> bool {
         self.unwrap_front(true);
-        let mut components = match self.arguments.front() {
+        let mut components = match self.front() {
             None => {
                 self.missing_argument(conversion);
                 return false;
             }
-            Some((_, Value::Text(_) | Value::Missing)) => return self.single(conversion),
-            Some((_, Value::Vector(components))) => {
+            Some(Value::Text(_) | Value::Missing) => return self.single(conversion),
+            Some(Value::Vector(components)) => {
                 let components = components.clone();
                 self.arguments.pop_front();
                 if components.len() != count {
@@ -116,15 +134,13 @@ impl Formatter {
             }
             Some(_) => Vec::new(),
         };
-        while components.len() < count && !matches!(self.arguments.front(), None | Some((_, Value::Vector(_)))) {
-            match self.next() {
-                Some(Value::Scalar(scalar)) => components.push(scalar),
-                Some(other) => {
-                    self.arguments.push_front((None, other));
-                    break;
-                }
-                None => break,
+        while components.len() < count && !matches!(self.front(), None | Some(Value::Vector(_))) {
+            self.unwrap_front(false);
+            match self.front() {
+                Some(&Value::Scalar(scalar)) => components.push(scalar),
+                _ => break,
             }
+            self.arguments.pop_front();
         }
         let is_short = components.len() < count;
         let skip_l = components.first().is_some_and(|&scalar| takes_l(conversion, scalar));
@@ -183,12 +199,16 @@ impl Formatter {
     /// Removes the next scalar or string: vectors, matrices, arrays and structures are taken apart.
     fn next(&mut self) -> Option<Value> {
         self.unwrap_front(false);
-        self.arguments.pop_front().map(|(_, value)| value)
+        self.arguments.pop_front().map(|argument| argument.value)
+    }
+
+    fn front(&self) -> Option<&Value> {
+        self.arguments.front().map(|argument| &argument.value)
     }
 
     /// Replaces composites at the front by their parts. Moves each part once per level of nesting.
     fn unwrap_front(&mut self, keep_vectors: bool) {
-        while let Some((name, value)) = self.arguments.pop_front() {
+        while let Some(Argument { number, name, value }) = self.arguments.pop_front() {
             let parts: Vec<(Option<String>, Value)> = match value {
                 Value::Vector(components) if !keep_vectors || components.is_empty() => {
                     components.into_iter().map(|c| (None, Value::Scalar(c))).collect()
@@ -197,12 +217,16 @@ impl Formatter {
                 Value::Array(elements) => elements.into_iter().map(|e| (None, e)).collect(),
                 Value::Struct { members, .. } => members.into_iter().map(|m| (m.name, m.value)).collect(),
                 leaf => {
-                    self.arguments.push_front((name, leaf));
+                    self.arguments.push_front(Argument {
+                        number,
+                        name,
+                        value: leaf,
+                    });
                     return;
                 }
             };
-            for part in parts.into_iter().rev() {
-                self.arguments.push_front(part);
+            for (name, value) in parts.into_iter().rev() {
+                self.arguments.push_front(Argument { number, name, value });
             }
         }
     }
@@ -228,15 +252,15 @@ impl Formatter {
         printf::text(field, &scalar.to_string())
     }
 
-    /// Appends the arguments without a specifier.
+    /// Appends the arguments without a specifier. Those for which there is none are no fault.
     fn append_rest(&mut self) {
         if self.arguments.is_empty() {
             return;
         }
-        let rest: Vec<String> = self
-            .arguments
+        let arguments = std::mem::take(&mut self.arguments);
+        let rest: Vec<String> = arguments
             .iter()
-            .map(|(name, value)| show_named(name.as_deref(), value))
+            .map(|argument| show_named(argument.name.as_deref(), &argument.value))
             .collect();
         let end = if self.out.text.ends_with('\n') { "\n" } else { "" };
         let text = self.out.text.trim_end_matches('\n').to_owned();
@@ -246,10 +270,15 @@ impl Formatter {
             " "
         };
         self.out.text = format!("{text}{space}[{}]{end}", rest.join(", "));
-        self.note(
-            "the format has fewer conversions than the message has arguments: reports show the others in brackets"
-                .to_owned(),
-        );
+        for Argument { number, name, value } in arguments {
+            if let Some((ty, conversion)) = fitting_conversion(&value) {
+                let name = name.filter(|name| !is_generated(name));
+                let name = name.map(|name| format!("`{name}`, ")).unwrap_or_default();
+                self.note(format!(
+                    "the format has no conversion for argument {number} ({name}{ty}), which follows in brackets: add `{conversion}`"
+                ));
+            }
+        }
     }
 }
 

@@ -141,7 +141,15 @@ fn too_few_arguments_leave_the_specifier_visible() {
 
 #[test]
 fn too_many_arguments_are_appended() {
-    assert_eq!(noted("bad", vec![uint(7), vec3()]).0, "bad [7, (1.0, 2.5, -3.0)]");
+    let two = apply_to("bad", vec![uint(7), vec3()]);
+    assert_eq!(two.text, "bad [7, (1.0, 2.5, -3.0)]");
+    assert_eq!(
+        two.notes,
+        [
+            "the format has no conversion for argument 1 (u32), which follows in brackets: add `%u`",
+            "the format has no conversion for argument 2 (f32 x 3), which follows in brackets: add `%v3f`"
+        ]
+    );
     assert_eq!(noted("bad %f\n", vec![vec3()]).0, "bad 1.0 [2.5, -3.0]\n");
     assert_eq!(noted("", vec![uint(7)]).0, "[7]");
     let named = Field {
@@ -149,7 +157,50 @@ fn too_many_arguments_are_appended() {
         offset: 0,
         value: uint(9),
     };
-    assert_eq!(apply("over", &[named]).text, "over [limit: 9]");
+    let over = apply("over", &[named]);
+    assert_eq!(over.text, "over [limit: 9]");
+    assert!(
+        over.notes[0].contains(" argument 1 (`limit`, u32), "),
+        "{:?}",
+        over.notes
+    );
+}
+
+#[test]
+fn arguments_without_a_conversion_of_their_own_are_no_fault() {
+    let array = Value::Array(vec![uint(1), uint(2)]);
+    let pair = Value::Struct {
+        name: None,
+        members: vec![Field::unnamed(0, uint(3)), Field::unnamed(4, float(0.5))],
+    };
+    assert_eq!(
+        clean("at %u:", vec![uint(7), array.clone(), pair.clone()]),
+        "at 7: [[1, 2], {3, 0.5}]"
+    );
+    // Its parts have conversions, so that one that is left has been forgotten.
+    let (text, note) = noted("at %u", vec![pair]);
+    assert_eq!(text, "at 3 [0.5]");
+    assert_eq!(
+        note,
+        "the format has no conversion for argument 1 (f32), which follows in brackets: add `%f`"
+    );
+    for (value, conversion) in [
+        (int(-1), "%d"),
+        (scalar(ScalarType::U64, 1), "%lu"),
+        (scalar(ScalarType::I64, 1), "%ld"),
+        (scalar(ScalarType::Bool, 1), "%u"),
+        (scalar(ScalarType::Pointer, 1), "%p"),
+        (Value::Text("x".into()), "%s"),
+        (vec3(), "%v3f"),
+    ] {
+        assert!(
+            noted("", vec![value.clone()])
+                .1
+                .ends_with(&format!("add `{conversion}`")),
+            "{conversion}"
+        );
+        assert!(apply_to(conversion, vec![value]).notes.is_empty(), "{conversion}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Values as text, without a format string.
 
 use crate::escape::one_line;
-use crate::scalar::Scalar;
+use crate::scalar::{Number, Scalar};
+use crate::scalar_type::ScalarType;
 use crate::value::{Field, Value};
 
 /// Elements of an array that are written out; the others are counted. The JSON report has all of them.
@@ -28,7 +29,7 @@ pub(crate) fn show_named(name: Option<&str>, value: &Value) -> String {
 }
 
 /// Whether it is a compiler's name for a member without one.
-fn is_generated(name: &str) -> bool {
+pub(crate) fn is_generated(name: &str) -> bool {
     let digits = name.strip_prefix("__member").or_else(|| name.strip_prefix("_m"));
     digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -67,6 +68,28 @@ fn list<T>(out: &mut String, open: char, close: char, items: &[T], mut item: imp
         out.push_str(&format!(", ... {} more", items.len() - SHOWN_ELEMENTS));
     }
     out.push(close);
+}
+
+/// The type of a value and the conversion that prints it, if there is one.
+pub(crate) fn fitting_conversion(value: &Value) -> Option<(String, String)> {
+    let letters = |scalar: &Scalar| match (scalar.number(), scalar.ty().bits()) {
+        (Number::Float(_), _) => "f",
+        (Number::Signed(_), 64) => "ld",
+        (Number::Signed(_), _) => "d",
+        (Number::Unsigned(_), _) if scalar.ty() == ScalarType::Pointer => "p",
+        (Number::Unsigned(_), 64) => "lu",
+        (Number::Unsigned(_) | Number::Bool(_), _) => "u",
+    };
+    match value {
+        Value::Scalar(scalar) => Some((scalar.ty().name().to_owned(), format!("%{}", letters(scalar)))),
+        Value::Vector(components) if (2..=4).contains(&components.len()) => {
+            let (first, count) = (components.first()?, components.len());
+            let ty = format!("{} x {count}", first.ty().name());
+            Some((ty, format!("%v{count}{}", letters(first))))
+        }
+        Value::Text(_) => Some(("string".to_owned(), "%s".to_owned())),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -107,24 +107,23 @@ impl SiteReport {
             .map(|(model, records)| context.stage(model, records.len() as u64))
             .collect();
         report.extent = extent(records);
-        // GPUs run invocations in any order; a report should not differ from run to run.
-        let mut records = records.to_vec();
-        records.sort_by_key(|r| (r.execution_model, r.invocation.order(), r.specialization));
         let mut specializations: Vec<SpecializationReport> =
             group(records.iter().map(|r| ((r.execution_model, r.specialization), ())))
                 .into_iter()
                 .map(|((model, key), records)| context.specialization(model, Some(key), records.len() as u64))
                 .collect();
         specializations.sort_by_key(|s| (s.execution_model, s.key));
+        // In the order of reservation: the first abort may be the cause of the others.
         report.add_samples(
-            &records,
+            records,
             options,
             |r| &r.payload,
-            |record| {
+            |index, record| {
                 let key = (record.execution_model, record.specialization);
                 let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
                 Sample {
+                    number: Some(index as u64 + 1),
                     invocation: Some(record.invocation.with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
                     message: context.message(&record.payload),
@@ -152,6 +151,7 @@ impl SiteReport {
             },
             _ => Self {
                 also_possible: origins.iter().map(Origin::describe).collect(),
+                check: common_check(origins),
                 ..Self::default()
             },
         };
@@ -159,7 +159,8 @@ impl SiteReport {
             payloads,
             options,
             |payload| payload,
-            |payload| Sample {
+            |_, payload| Sample {
+                number: None,
                 invocation: None,
                 specialization: None,
                 message: context.message(payload),
@@ -177,7 +178,7 @@ impl SiteReport {
         aborts: &[T],
         options: &ReportOptions,
         payload: impl Fn(&T) -> &[u8],
-        sample: impl Fn(&T) -> Sample,
+        sample: impl Fn(usize, &T) -> Sample,
     ) {
         let queues = options.queues_for(&self.stages);
         if let [only] = queues.as_slice() {
@@ -190,10 +191,16 @@ impl SiteReport {
         self.distinct_messages = distinct;
         self.samples = chosen
             .into_iter()
-            .filter_map(|index| aborts.get(index))
-            .map(sample)
+            .filter_map(|index| Some(sample(index, aborts.get(index)?)))
             .collect();
     }
+}
+
+/// The check that planted the aborts of all these sites, if it is one.
+fn common_check(origins: &[Origin<'_>]) -> Option<String> {
+    let mut checks = origins.iter().map(|origin| &origin.site.check);
+    let first = checks.next()?;
+    first.clone().filter(|_| checks.all(|check| check == first))
 }
 
 /// The indices of `count` messages, distinct ones first, and the number of distinct messages.

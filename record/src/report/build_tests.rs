@@ -101,8 +101,34 @@ fn sites_come_in_the_order_of_their_first_aborts_with_their_counts() {
     );
     let texts: Vec<&str> = main.samples.iter().map(|s| s.message.text.as_str()).collect();
     assert_eq!(texts, ["bad 7", "bad 8", "bad 7"]);
+    let numbers: Vec<_> = main.samples.iter().map(|s| s.number).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(3)]);
     assert_eq!(report.first_message().as_deref(), Some("bad 5"));
     assert_eq!(report.summary.invocations, 5);
+}
+
+#[test]
+fn the_first_record_is_the_headline_whatever_its_ids() {
+    let found = records(vec![
+        record(0, 0, 5, [9, 0, 0, 1], 1),
+        record(1, 0, 5, [8, 0, 0, 0], 1),
+        record(2, 0, 5, [2, 0, 0, 2], 3),
+        record(3, 0, 5, [5, 0, 0, 1], 2),
+    ]);
+    let options = ReportOptions {
+        samples: 3,
+        ..ReportOptions::default()
+    };
+    let text = Report::build(&found, &modules, &options).text(false);
+    assert!(text.starts_with("vkabort: shader aborted: bad 1\n"), "{text}");
+    assert!(text.contains("= invocation global (9, 0, 0), local"), "{text}");
+    let counts = "= 4 invocations aborted here, ids (2, 0, 0) to (9, 0, 0), 3 different messages
+   3: bad 3  [global (2, 0, 0), local (2, 0, 0) in workgroup (0, 0, 0)]
+   4: bad 2  [global (5, 0, 0), local (1, 0, 0) in workgroup (1, 0, 0)]
+";
+    assert!(text.contains(counts), "{text}");
+    let report = Report::build(&found, &modules, &options);
+    assert_eq!(Report::read_json_lines(&report.json_lines()).expect("reads"), [report]);
 }
 
 #[test]

@@ -145,6 +145,10 @@ pub struct Extent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
+    /// Position among the records of the site, from 1, in the order in which invocations reserved them; `None` for messages
+    /// from the driver's own debug info.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// The invocation; `None` for messages from the driver's own debug info.
     pub invocation: Option<Invocation>,
     /// Index of its values in [`specializations`](crate::report::SiteReport::specializations), if there are several.

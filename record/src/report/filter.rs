@@ -1,4 +1,4 @@
-//! Rules that select the sites to report.
+//! Rules that select the sites to report, and those that select where the sanitizer plants checks.
 //!
 //! ```text
 //! ignore function=check_*; report file=cull.comp:31; ignore file=*.comp; ignore message=out of *
@@ -10,43 +10,34 @@
 
 use crate::report::site_report::SiteReport;
 use crate::report::summary::Report;
+use crate::site::ModuleHash;
 use std::str::FromStr;
 use wildmatch::WildMatch;
 
-/// A list of rules.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
-    rules: Vec<Rule>,
-}
-
-/// `WildMatch` compares its characters, but does not implement [`Eq`].
-impl Eq for Filter {}
+/// A list of rules about places in code, by subjects of type `S`.
+#[derive(Clone, Debug, PartialEq)]
+struct Rules<S>(Vec<Rule<S>>);
 
 #[derive(Clone, Debug, PartialEq)]
-struct Rule {
+struct Rule<S> {
     report: bool,
-    subject: Subject,
+    subject: S,
     pattern: WildMatch,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subject {
-    File,
-    Function,
-    Message,
-    Module,
-    Pipeline,
+/// What a rule compares with its pattern.
+trait Subject: Copy + 'static {
+    /// The subjects by their names.
+    const NAMES: &'static [(&'static str, Self)];
 }
 
-const SUBJECTS: [(&str, Subject); 5] = [
-    ("file", Subject::File),
-    ("function", Subject::Function),
-    ("message", Subject::Message),
-    ("module", Subject::Module),
-    ("pipeline", Subject::Pipeline),
-];
+impl<S> Default for Rules<S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
-impl FromStr for Filter {
+impl<S: Subject> FromStr for Rules<S> {
     type Err = String;
 
     /// # Errors
@@ -54,16 +45,23 @@ impl FromStr for Filter {
     /// The first invalid rule, with an example of a valid one.
     fn from_str(text: &str) -> Result<Self, String> {
         let rules = text.split(';').map(str::trim).filter(|rule| !rule.is_empty());
-        Ok(Self {
-            rules: rules.map(Rule::parse).collect::<Result<_, _>>()?,
-        })
+        Ok(Self(rules.map(Rule::parse).collect::<Result<_, _>>()?))
     }
 }
 
-impl Rule {
+impl<S: Subject> Rules<S> {
+    /// Whether the first rule that matches reports. True if none does. `texts`: the texts that a subject's pattern is compared
+    /// with.
+    fn reports(&self, texts: impl Fn(S) -> Vec<String>) -> bool {
+        let applies = |rule: &&Rule<S>| texts(rule.subject).iter().any(|text| rule.pattern.matches(text));
+        self.0.iter().find(applies).is_none_or(|rule| rule.report)
+    }
+}
+
+impl<S: Subject> Rule<S> {
     fn parse(text: &str) -> Result<Self, String> {
         let expected = || {
-            let names: Vec<&str> = SUBJECTS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = S::NAMES.iter().map(|(name, _)| *name).collect();
             format!(
                 "`{text}` is not a valid rule: expected `ignore` or `report` and one of {} with a pattern, \
                  for example `ignore function=check_*`",
@@ -77,7 +75,7 @@ impl Rule {
             "ignore" => false,
             _ => return Err(expected()),
         };
-        let row = SUBJECTS.iter().find(|(name, _)| *name == subject.trim());
+        let row = S::NAMES.iter().find(|(name, _)| *name == subject.trim());
         let (_, subject) = row.ok_or_else(expected)?;
         Ok(Self {
             report,
@@ -85,63 +83,71 @@ impl Rule {
             pattern: WildMatch::new(pattern.trim()),
         })
     }
-
-    fn applies_to(&self, site: &SiteReport) -> bool {
-        let is_match = |text: &str| self.pattern.matches(text);
-        match self.subject {
-            Subject::File => site.location.as_ref().is_some_and(|location| {
-                let name = location.file.rsplit(['/', '\\']).next().unwrap_or_default();
-                [location.file.as_str(), name]
-                    .iter()
-                    .any(|file| is_match(file) || is_match(&format!("{file}:{}", location.line)))
-            }),
-            Subject::Function => site.function.as_deref().is_some_and(is_match),
-            Subject::Message => site
-                .samples
-                .iter()
-                .any(|sample| is_match(sample.message.text.trim_end())),
-            Subject::Module => {
-                site.module_name.as_deref().is_some_and(is_match)
-                    || site.module_hash.is_some_and(|hash| is_match(&hash.to_string()))
-            }
-            Subject::Pipeline => site.pipelines.iter().any(|name| is_match(name)),
-        }
-    }
 }
 
-/// Rules that select where the sanitizer plants checks, in the same language.
-///
-/// Its subjects are `function`, `file`, `entry` and `module` (a hash): names of Vulkan objects are given later.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SanitizeFilter {
-    filter: Filter,
+/// The texts of a source position: the path and the file name, alone and with `:line`.
+fn file_texts(file: &str, line: u32) -> Vec<String> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let with_line = [file, name].map(|file| format!("{file}:{line}"));
+    [file, name].map(str::to_owned).into_iter().chain(with_line).collect()
 }
 
-/// A place in a module where a check could be planted.
-#[derive(Clone, Copy, Debug)]
-pub struct PlantingPlace<'a> {
-    /// The debug name of the function, as in [`crate::site::Site::function`].
-    pub function: &'a str,
-    /// The source file and line, if they are known.
-    pub location: Option<(&'a str, u32)>,
-    /// Names of the entry points that can reach it.
-    pub entry_points: &'a [&'a str],
-    /// Hash of the module.
-    pub module: crate::site::ModuleHash,
+/// Rules that select the sites to report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter(Rules<SiteSubject>);
+
+/// `WildMatch` compares its characters, but does not implement [`Eq`].
+impl Eq for Filter {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SiteSubject {
+    File,
+    Function,
+    Message,
+    Module,
+    Pipeline,
 }
 
-impl SanitizeFilter {
-    /// Whether checks are planted there. Without a rule that matches, they are.
-    pub fn selects(&self, _place: &PlantingPlace<'_>) -> bool {
-        self.filter.rules.is_empty()
+impl Subject for SiteSubject {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("file", Self::File),
+        ("function", Self::Function),
+        ("message", Self::Message),
+        ("module", Self::Module),
+        ("pipeline", Self::Pipeline),
+    ];
+}
+
+impl FromStr for Filter {
+    type Err = String;
+
+    /// # Errors
+    ///
+    /// The first invalid rule, with an example of a valid one.
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self)
     }
 }
 
 impl Filter {
     /// Whether the rules report a site.
     pub fn reports(&self, site: &SiteReport) -> bool {
-        let rule = self.rules.iter().find(|rule| rule.applies_to(site));
-        rule.is_none_or(|rule| rule.report)
+        self.0.reports(|subject| match subject {
+            SiteSubject::File => {
+                let location = site.location.as_ref();
+                location.map_or_else(Vec::new, |location| file_texts(&location.file, location.line))
+            }
+            SiteSubject::Function => site.function.iter().cloned().collect(),
+            SiteSubject::Message => {
+                let texts = site.samples.iter().map(|sample| sample.message.text.trim_end());
+                texts.map(str::to_owned).collect()
+            }
+            SiteSubject::Module => {
+                let hash = site.module_hash.map(|hash| hash.to_string());
+                site.module_name.iter().cloned().chain(hash).collect()
+            }
+            SiteSubject::Pipeline => site.pipelines.clone(),
+        })
     }
 
     /// Removes the ignored sites from a report and counts their invocations.
@@ -154,6 +160,69 @@ impl Filter {
         });
         report.summary.ignored += ignored;
         report.summary.invocations = report.summary.invocations.saturating_sub(ignored);
+    }
+}
+
+/// Rules that select where the sanitizer plants checks.
+///
+/// Names of Vulkan objects are given after their modules are rewritten, so they cannot select.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SanitizeFilter(Rules<PlaceSubject>);
+
+impl Eq for SanitizeFilter {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlaceSubject {
+    Entry,
+    File,
+    Function,
+    Module,
+}
+
+impl Subject for PlaceSubject {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("entry", Self::Entry),
+        ("file", Self::File),
+        ("function", Self::Function),
+        ("module", Self::Module),
+    ];
+}
+
+/// A place in a module where a check could be planted.
+#[derive(Clone, Copy, Debug)]
+pub struct PlantingPlace<'a> {
+    /// The debug name of the function, as in [`crate::site::Site::function`].
+    pub function: &'a str,
+    /// The source file and line, if they are known.
+    pub location: Option<(&'a str, u32)>,
+    /// Names of the entry points that can reach it.
+    pub entry_points: &'a [&'a str],
+    /// Hash of the module.
+    pub module: ModuleHash,
+}
+
+impl FromStr for SanitizeFilter {
+    type Err = String;
+
+    /// # Errors
+    ///
+    /// The first invalid rule, with an example of a valid one.
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self)
+    }
+}
+
+impl SanitizeFilter {
+    /// Whether checks are planted there.
+    pub fn selects(&self, place: &PlantingPlace<'_>) -> bool {
+        self.0.reports(|subject| match subject {
+            PlaceSubject::Entry => place.entry_points.iter().map(|name| (*name).to_owned()).collect(),
+            PlaceSubject::File => place
+                .location
+                .map_or_else(Vec::new, |(file, line)| file_texts(file, line)),
+            PlaceSubject::Function => vec![place.function.to_owned()],
+            PlaceSubject::Module => vec![place.module.to_string()],
+        })
     }
 }
 
@@ -176,6 +245,7 @@ mod tests {
             }),
             invocations: 10,
             samples: vec![Sample {
+                number: None,
                 specialization: None,
                 invocation: None,
                 message: crate::message::Message::untyped(message),
@@ -212,6 +282,36 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn checks_are_planted_where_the_first_matching_rule_selects() {
+        let place = PlantingPlace {
+            function: "walk",
+            location: Some(("shaders/bvh.comp", 31)),
+            entry_points: &["main", "trace"],
+            module: ModuleHash(0xab),
+        };
+        let selects = |rules: &str| {
+            let filter: SanitizeFilter = rules.parse().expect("rules");
+            filter.selects(&place)
+        };
+        assert!(selects(""));
+        assert!(!selects("ignore function=w*"));
+        assert!(selects("report entry=trace; ignore function=*"));
+        assert!(!selects("report entry=other; ignore file=bvh.comp:31"));
+        assert!(selects("ignore file=bvh.comp:32"));
+        assert!(!selects("ignore module=00000000000000ab"));
+        let error = "ignore pipeline=x"
+            .parse::<SanitizeFilter>()
+            .expect_err("not a subject");
+        assert!(error.contains("one of entry, file, function, module"), "{error}");
+        let nowhere = PlantingPlace {
+            location: None,
+            ..place
+        };
+        let filter: SanitizeFilter = "ignore file=*".parse().expect("rules");
+        assert!(filter.selects(&nowhere));
     }
 
     #[test]

@@ -27,4 +27,5 @@ pub use filter::{Filter, PlantingPlace, SanitizeFilter};
 pub use phrases::show_location;
 pub use site_report::SiteReport;
 pub use summary::{Report, Summary};
+pub use text::COLUMNS;
 pub use totals::{SiteTotal, Totals};

@@ -1,6 +1,7 @@
 //! Phrases of the text report: shader, pipelines and queues, source position, invocation, counts.
+//!
+//! They quote names as they are; what prints a phrase escapes it.
 
-use crate::escape::one_line;
 use crate::hex::hex;
 use crate::invocation::Invocation;
 use crate::message::{Decoding, Message};
@@ -14,7 +15,7 @@ const SHOWN_CONSTANTS: usize = 16;
 const SHOWN_BYTES: usize = 64;
 
 pub(crate) fn list(kind: &str, names: &[String]) -> Option<String> {
-    let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
+    let quoted: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
     match quoted.as_slice() {
         [] => None,
         [one] => Some(format!("{kind} {one}")),
@@ -44,7 +45,7 @@ pub(crate) fn constants(specialization: &SpecializationReport) -> String {
         .iter()
         .take(SHOWN_CONSTANTS)
         .map(|constant| match &constant.name {
-            Some(name) => format!("{} = {}", one_line(name), constant.value),
+            Some(name) => format!("{name} = {}", constant.value),
             None => format!("constant {} = {}", constant.id, constant.value),
         })
         .collect();
@@ -61,7 +62,7 @@ pub(crate) fn constants(specialization: &SpecializationReport) -> String {
 
 /// `queue label "frame 7" > "shadows"`.
 pub(crate) fn queue_label(path: &[String]) -> Option<String> {
-    let quoted: Vec<String> = path.iter().map(|label| format!("\"{}\"", one_line(label))).collect();
+    let quoted: Vec<String> = path.iter().map(|label| format!("\"{label}\"")).collect();
     (!quoted.is_empty()).then(|| format!("queue label {}", quoted.join(" > ")))
 }
 
@@ -69,8 +70,8 @@ pub(crate) fn queue_label(path: &[String]) -> Option<String> {
 pub(crate) fn queues(names: &[String]) -> Option<String> {
     // A queue without a name is `(family 0, index 1)`.
     let quoted = |name: &String| match name.starts_with('(') {
-        true => one_line(name),
-        false => format!("\"{}\"", one_line(name)),
+        true => name.clone(),
+        false => format!("\"{name}\""),
     };
     match names {
         [] => None,
@@ -94,16 +95,16 @@ pub(crate) fn count(number: u64, unit: &str) -> String {
 
 pub(crate) fn show_frame(frame: &Frame) -> String {
     match &frame.location {
-        Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
-        None => format!("`{}`", one_line(&frame.function)),
+        Some(location) => format!("`{}` ({})", frame.function, show_location(location)),
+        None => format!("`{}`", frame.function),
     }
 }
 
-/// `file:line:column`; unknown parts are left out.
+/// `file:line:column`; unknown parts are left out. The file's name is not escaped.
 pub fn show_location(location: &Location) -> String {
-    let file = one_line(&location.file);
+    let file = &location.file;
     match (location.line, location.column) {
-        (0, _) => file,
+        (0, _) => file.clone(),
         (line, 0) => format!("{file}:{line}"),
         (line, column) => format!("{file}:{line}:{column}"),
     }
@@ -141,11 +142,7 @@ pub(crate) fn show_id([x, y, z]: [u32; 3]) -> String {
 
 /// Notes, and the bytes that the text does not show.
 pub(crate) fn notes(message: &Message) -> Vec<String> {
-    let mut notes: Vec<String> = message
-        .notes
-        .iter()
-        .map(|note| format!("note: {}", one_line(note)))
-        .collect();
+    let mut notes: Vec<String> = message.notes.iter().map(|note| format!("note: {note}")).collect();
     match message.decoding {
         Decoding::Typed if message.rest.is_empty() => {}
         Decoding::Typed => notes.push(format!("remaining bytes: {}", show_bytes(&message.rest))),
@@ -171,5 +168,5 @@ fn show_bytes(bytes: &[u8]) -> String {
 
 /// `dump: folder`.
 pub(crate) fn dump(folder: &str) -> String {
-    format!("dump: {}", one_line(folder))
+    format!("dump: {folder}")
 }

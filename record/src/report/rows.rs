@@ -1,5 +1,7 @@
 //! The rows of a report: each is a field, its JSON key and its part of the text.
 
+use crate::escape::one_line;
+
 /// Declares the contents of a line of JSON, a row for each key:
 ///
 /// ```text
@@ -10,8 +12,8 @@
 ///
 /// The name of the field is the JSON key. The writer and the reader follow the rows, in their order. `absent if` names the
 /// function that decides for which values the writer omits the key. `line` has a position in the text and a function of the
-/// owner that returns an `Option` or a list of texts. Texts of several rows with the same position form one line, separated by
-/// commas; each text of a single row is a line.
+/// owner that returns an `Option` or a list of texts, which [`lines`] escapes. Texts of several rows with the same position form
+/// one line, separated by commas; each text of a single row is a line, or a [`Lines`].
 macro_rules! report_rows {
     (
         $(#[$meta:meta])* $name:ident, with lines of $owner:ty: $(
@@ -34,22 +36,39 @@ macro_rules! report_rows {
 }
 pub(crate) use report_rows;
 
-/// Position of a line of the text, and the texts that a row adds to it.
-pub(crate) type Row<T> = (u8, fn(&T) -> Vec<String>);
+/// A text of several lines, of which all but the first are continuations.
+pub(crate) struct Lines(pub(crate) Vec<String>);
 
-/// The texts that a row adds.
-pub(crate) fn texts<T, I: IntoIterator<Item = String>>(owner: &T, text: impl Fn(&T) -> I) -> Vec<String> {
-    text(owner).into_iter().collect()
+impl From<String> for Lines {
+    fn from(line: String) -> Self {
+        Self(vec![line])
+    }
 }
 
-/// The lines of the text.
+impl Lines {
+    /// The lines as text. Names and messages in a line are not trusted: none makes a line of its own or controls a terminal.
+    fn escaped(&self) -> String {
+        self.0.iter().map(|line| one_line(line)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Position of a line of the text, and the texts that a row adds to it.
+pub(crate) type Row<T> = (u8, fn(&T) -> Vec<Lines>);
+
+/// The texts that a row adds.
+pub(crate) fn texts<T, I: IntoIterator<Item: Into<Lines>>>(owner: &T, text: impl Fn(&T) -> I) -> Vec<Lines> {
+    text(owner).into_iter().map(Into::into).collect()
+}
+
+/// The lines of the text, safe to print.
 pub(crate) fn lines<T>(rows: &[Row<T>], owner: &T) -> Vec<String> {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|(line, _)| *line);
+    let escaped = |texts: &fn(&T) -> Vec<Lines>| -> Vec<String> { texts(owner).iter().map(Lines::escaped).collect() };
     let lines = rows.chunk_by(|(a, _), (b, _)| a == b).map(|row| match row {
-        [(_, texts)] => texts(owner),
+        [(_, texts)] => escaped(texts),
         parts => {
-            let parts: Vec<String> = parts.iter().flat_map(|(_, texts)| texts(owner)).collect();
+            let parts: Vec<String> = parts.iter().flat_map(|(_, texts)| escaped(texts)).collect();
             Vec::from_iter((!parts.is_empty()).then(|| parts.join(", ")))
         }
     });

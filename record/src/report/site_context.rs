@@ -66,6 +66,7 @@ impl<'a> SiteContext<'a> {
         SiteReport {
             module_name: module.name.clone(),
             word_offset: site.map(|s| s.word_offset),
+            check: site.and_then(|s| s.check.clone()),
             function: site.map(|s| s.function.clone()),
             callers: site.map(|s| s.callers.clone()).unwrap_or_default(),
             location: site.and_then(|s| s.location.clone()),

@@ -1,13 +1,12 @@
 //! A site in a report: its rows, and the texts that depend on several of them.
 
-use crate::escape::{one_line, printable};
 use crate::invocation::Invocation;
 use crate::report::data::{Extent, Sample, SpecializationReport, StageReport};
 use crate::report::phrases::{
     constants, count, list, notes, pipelines, queue_label, queues, show_frame, show_id, show_invocation, show_location,
     workgroup_size,
 };
-use crate::report::rows::{is_zero, report_rows};
+use crate::report::rows::{Lines, is_zero, report_rows};
 use crate::site::{Frame, Location, ModuleHash, SiteId, Snippet};
 use crate::stage::stage_name;
 use std::collections::HashSet;
@@ -27,6 +26,9 @@ report_rows! {
     site: Option<SiteId>;
     /// Word offset of the `OpAbortKHR` in the module.
     word_offset: Option<u32>;
+    /// The check of the sanitizer that planted the abort; `None` for the module's own aborts.
+    check: Option<String> [absent if "Option::is_none"]
+        [line 0: |site| site.check.as_ref().map(|check| format!("check: {check}"))];
     /// The function that aborted.
     function: Option<String>;
     /// A shortest call path to it from an entry point, outermost first.
@@ -64,14 +66,14 @@ report_rows! {
     distinct_messages: u64;
     /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
     extent: Option<Extent>;
-    /// Some of the messages: distinct ones first, each in the order of their invocations. With `repeats`, the first message
-    /// that was ever reported.
+    /// Some of the messages: the first one, other distinct ones, then others, each in the order of their records. With `repeats`,
+    /// the first message that was ever reported.
     samples: Vec<Sample>
         [line 3: invocation]
         [line 7: notes_of_first];
     /// Sites that can send the same message, if the bytes do not identify one.
     also_possible: Vec<String>
-        [line 6: |site| site.also_possible.iter().map(|place| format!("one of: {}", one_line(place))).collect::<Vec<_>>()];
+        [line 6: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
 }
 
 /// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`
@@ -80,7 +82,7 @@ fn shader(site: &SiteReport) -> Option<String> {
         .stages
         .iter()
         .map(|s| {
-            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", one_line(e))).collect();
+            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{e}`")).collect();
             let shader = match names.as_slice() {
                 [] => format!("{} shader", s.stage),
                 [name] => format!("{} entry point {name}", s.stage),
@@ -101,13 +103,9 @@ fn shader(site: &SiteReport) -> Option<String> {
     if let Some(function) = &site.function {
         let callers: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
         if !callers.is_empty() {
-            parts.push(format!(
-                "function `{}` called from {}",
-                one_line(function),
-                callers.join(" from ")
-            ));
+            parts.push(format!("function `{function}` called from {}", callers.join(" from ")));
         } else if entry != Some(function) {
-            parts.push(format!("function `{}`", one_line(function)));
+            parts.push(format!("function `{function}`"));
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -116,8 +114,8 @@ fn shader(site: &SiteReport) -> Option<String> {
 /// `module "cull" (hash)`.
 pub(crate) fn module(site: &SiteReport) -> String {
     match (&site.module_name, site.module_hash) {
-        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", one_line(name)),
-        (Some(name), None) => format!("module \"{}\"", one_line(name)),
+        (Some(name), Some(hash)) => format!("module \"{name}\" ({hash})"),
+        (Some(name), None) => format!("module \"{name}\""),
         (None, Some(hash)) => format!("module {hash}"),
         (None, None) => "unknown module".to_owned(),
     }
@@ -137,10 +135,10 @@ fn notes_of_first(site: &SiteReport) -> Vec<String> {
 }
 
 /// `specialization: BLOCK = 64, constant 3 = 0.5`; a line for each if there are several.
-fn specializations(site: &SiteReport) -> Option<String> {
+fn specializations(site: &SiteReport) -> Option<Lines> {
     match site.specializations.as_slice() {
         [] => None,
-        [only] => Some(format!("specialization: {}", constants(only))),
+        [only] => Some(format!("specialization: {}", constants(only)).into()),
         several => {
             let shown = several.iter().take(SHOWN_SPECIALIZATIONS).map(|specialization| {
                 let stage = match site.stages.len() {
@@ -157,18 +155,18 @@ fn specializations(site: &SiteReport) -> Option<String> {
                     true => String::new(),
                     false => format!(" ({})", facts.join(", ")),
                 };
-                format!("\n{stage}{}: {invocations}{facts}", constants(specialization))
+                format!("{stage}{}: {invocations}{facts}", constants(specialization))
             });
-            let mut text = format!("{} specializations:", several.len());
+            let mut lines = vec![format!("{} specializations:", several.len())];
             let more = several.len().saturating_sub(SHOWN_SPECIALIZATIONS);
-            text.extend(shown.chain((more > 0).then(|| format!("\n... {more} more"))));
-            Some(text)
+            lines.extend(shown.chain((more > 0).then(|| format!("... {more} more"))));
+            Some(Lines(lines))
         }
     }
 }
 
 /// The number of invocations, their stages and ids, and the other messages.
-fn counts(site: &SiteReport) -> Option<String> {
+fn counts(site: &SiteReport) -> Option<Lines> {
     let mut text = match site.invocations {
         0 | 1 => String::new(),
         n => format!("{n} invocations aborted here"),
@@ -178,7 +176,7 @@ fn counts(site: &SiteReport) -> Option<String> {
             .stages
             .iter()
             .filter(|s| s.invocations > 0)
-            .map(|s| format!("{} {}", s.invocations, one_line(&s.stage)))
+            .map(|s| format!("{} {}", s.invocations, s.stage))
             .collect();
         if !stages.is_empty() {
             let _ = write!(text, " ({})", stages.join(", "));
@@ -199,34 +197,51 @@ fn counts(site: &SiteReport) -> Option<String> {
     if text.is_empty() {
         return None;
     }
+    let mut lines = Lines(Vec::new());
     if site.distinct_messages > 1 {
         let _ = write!(text, ", {} different messages", site.distinct_messages);
-        other_messages(site, &mut text);
+        lines.0 = other_messages(site);
     }
-    Some(text)
+    lines.0.insert(0, text);
+    Some(lines)
 }
 
-/// The distinct messages after the first, each on a line of its own.
-fn other_messages(site: &SiteReport, text: &mut String) {
+/// The distinct messages after the first, each on a line of its own with the position of its record.
+fn other_messages(site: &SiteReport) -> Vec<String> {
+    let mut lines = Vec::new();
     let first = site.samples.first().map(|s| s.message.bytes.as_slice());
     for sample in site.samples.iter().skip(1) {
         if Some(sample.message.bytes.as_slice()) == first {
             continue;
         }
-        let message = printable(sample.message.text.trim_end()).replace('\n', "\n  ");
-        let _ = write!(text, "\n{message}");
-        if let Some(invocation) = &sample.invocation {
+        // The renderer expands the tabs of the first message.
+        let message = sample.message.text.trim_end().replace('\t', "    ");
+        let message = match sample.number {
+            Some(number) => format!("{number}: {message}"),
+            None => message,
+        };
+        let mut message = message
+            .split('\n')
+            .enumerate()
+            .map(|(index, line)| match index {
+                0 => line.to_owned(),
+                _ => format!("  {line}"),
+            })
+            .collect::<Vec<_>>();
+        if let (Some(invocation), Some(last)) = (&sample.invocation, message.last_mut()) {
             let values = sample.specialization.and_then(|index| site.specializations.get(index));
             let values = values
                 .map(|values| format!(", {}", constants(values)))
                 .unwrap_or_default();
-            let _ = write!(text, "  [{}{values}]", show_invocation(invocation));
+            let _ = write!(last, "  [{}{values}]", show_invocation(invocation));
         }
+        lines.extend(message);
     }
     let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();
     if (shown.len() as u64) < site.distinct_messages {
-        text.push_str("\n...");
+        lines.push("...".to_owned());
     }
+    lines
 }
 
 /// `again: 312 invocations in at least 78 submits at cull.comp:31 (bad index 7)`.
@@ -243,10 +258,10 @@ pub(crate) fn again(site: &SiteReport) -> String {
 pub(crate) fn place(site: &SiteReport) -> String {
     let place = match (&site.location, &site.function) {
         (Some(location), _) => show_location(location),
-        (None, Some(function)) => format!("function `{}`, {}", one_line(function), module(site)),
+        (None, Some(function)) => format!("function `{function}`, {}", module(site)),
         (None, None) => module(site),
     };
-    match site.samples.first().map(|s| one_line(s.message.text.trim_end())) {
+    match site.samples.first().map(|s| s.message.text.trim_end()) {
         Some(message) if !message.is_empty() => format!("{place} ({message})"),
         _ => place,
     }

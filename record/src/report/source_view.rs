@@ -27,7 +27,7 @@ impl SourceView {
             return Some(Self {
                 text: escape_line(source),
                 first_line: location.line as usize,
-                path: show_location(location),
+                path: one_line(&show_location(location)),
                 mark: None,
             });
         };

@@ -1,6 +1,5 @@
 //! A report: its sites, and the rows of its summary.
 
-use crate::escape::one_line;
 use crate::report::phrases::{count, dump};
 use crate::report::rows::{is_false, is_zero, report_rows};
 use crate::report::site_report::SiteReport;
@@ -44,7 +43,7 @@ report_rows! {
     driver: Vec<String> [absent if "Vec::is_empty"]
         [line 4: |report| {
             let lines = report.summary.driver.iter();
-            lines.map(|line| format!("the driver reports: {}", one_line(line))).collect::<Vec<_>>()
+            lines.map(|line| format!("the driver reports: {line}")).collect::<Vec<_>>()
         }];
     /// Invocations at sites that the filter removed from the report.
     ignored: u64 [absent if "is_zero"]
@@ -86,7 +85,7 @@ fn full(summary: &Summary) -> String {
         None => "the arena".to_owned(),
     };
     let advice = match &summary.raise {
-        Some(setting) => format!(": raise the setting `{}` to see them", one_line(setting)),
+        Some(setting) => format!(": raise the setting `{setting}` to see them"),
         None => String::new(),
     };
     format!("{count} did not fit into {arena}{advice}")

@@ -1,36 +1,48 @@
 //! Reports as text: per site the message, the source lines, the shader and the number of aborts, in the form of compiler
 //! diagnostics.
 
-use crate::escape::printable;
+use crate::escape::{Styled, one_line, printable};
 use crate::report::phrases::{dump, show_location};
 use crate::report::rows::lines;
 use crate::report::site_report::{SiteReport, again, module};
 use crate::report::source_view::SourceView;
 use crate::report::summary::{Report, Summary};
 use annotate_snippets::{Group, Level, Origin, Renderer};
-use std::fmt::Write;
+
+/// Columns of a text that is not for a terminal.
+pub const COLUMNS: usize = 140;
+
+/// Fewer columns show too little of a source line.
+const MIN_COLUMNS: usize = 40;
 
 impl Report {
-    /// The report as text, each line ended by a line feed. `color`: with ANSI colours.
+    /// [`Self::styled`] as a string, for [`COLUMNS`].
     pub fn text(&self, color: bool) -> String {
+        self.styled(color, COLUMNS).into()
+    }
+
+    /// The report as text, each line ended by a line feed. `color`: with ANSI colours. Source lines are cut to `columns`, but not
+    /// below 40.
+    pub fn styled(&self, color: bool, columns: usize) -> Styled {
         let renderer = match color {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
-        let mut out = String::new();
+        let renderer = renderer.term_width(columns.max(MIN_COLUMNS));
+        let mut out = Styled::default();
         for (index, site) in self.sites.iter().enumerate() {
             if site.repeats.is_some() {
-                let _ = writeln!(out, "{}: {}", bold("vkabort", color), again(site));
+                out.push(&own_line(&again(site), color));
                 continue;
             }
             if index > 0 {
-                out.push('\n');
+                out.push(&Styled::plain("\n"));
             }
-            out.push_str(&site_text(site, self.dump_below(index), &renderer));
-            out.push('\n');
+            out.push(&site_text(site, self.dump_below(index), &renderer));
+            out.push(&Styled::plain("\n"));
         }
         for line in lines(Summary::TEXTS, self) {
-            let _ = writeln!(out, "{}: {line}", bold("vkabort", color));
+            out.push(&own_line(&line, color));
         }
         out
     }
@@ -42,16 +54,15 @@ impl Report {
     }
 }
 
-/// `text` in bold.
-pub(crate) fn bold(text: &str, color: bool) -> String {
-    match color {
-        true => format!("\x1b[1m{text}\x1b[0m"),
-        false => text.to_owned(),
-    }
+/// A line after the name of the program.
+pub(crate) fn own_line(line: &str, color: bool) -> Styled {
+    let mut out = Styled::new("1", "vkabort", color);
+    out.push(&Styled::plain(&format!(": {}\n", one_line(line))));
+    out
 }
 
 /// A site that is shown in full.
-fn site_text(site: &SiteReport, dump_folder: Option<&str>, renderer: &Renderer) -> String {
+fn site_text(site: &SiteReport, dump_folder: Option<&str>, renderer: &Renderer) -> Styled {
     let first = site.samples.first();
     let message = first.map(|s| s.message.text.as_str()).unwrap_or_default();
     let headline = match message.trim_end() {
@@ -63,17 +74,17 @@ fn site_text(site: &SiteReport, dump_folder: Option<&str>, renderer: &Renderer) 
     let view = SourceView::new(site);
     group = match (&view, &site.location, site.word_offset) {
         (Some(view), ..) => group.element(view.snippet()),
-        (None, Some(location), _) => group.element(Origin::path(show_location(location))),
-        (None, None, Some(word)) => group.element(Origin::path(format!("{}, word {word}", module(site)))),
+        (None, Some(location), _) => group.element(Origin::path(one_line(&show_location(location)))),
+        (None, None, Some(word)) => group.element(Origin::path(one_line(&format!("{}, word {word}", module(site))))),
         _ => group,
     };
     let mut facts = lines(SiteReport::TEXTS, site);
-    facts.extend(dump_folder.map(dump));
+    facts.extend(dump_folder.map(|folder| one_line(&dump(folder))));
     group = group.elements(facts.into_iter().map(|fact| Level::NOTE.no_name().message(fact)));
     if view.is_none() && site.word_offset.is_some() {
         group = group.element(Level::HELP.message("compile with -gVS (glslang) or -g (Slang) to see the source line"));
     }
-    renderer.render(&[group])
+    Styled::of_escaped(renderer.render(&[group]))
 }
 
 #[cfg(test)]

@@ -79,3 +79,29 @@ fn wrong_positions_are_not_marked() {
         text_of(site);
     }
 }
+
+#[test]
+fn long_source_lines_are_cut_to_the_width_of_the_terminal() {
+    let call = "abortEXT(\"bad index %u\", i);";
+    let line = format!(
+        "    if (i > 6 && {}) {call}",
+        "some_condition(i) && ".repeat(6) + "true"
+    );
+    let column = line.find(call).expect("the call") as u32 + 1;
+    let site = SiteReport {
+        location: Some(location(31, column, Some(&line))),
+        word_offset: Some(5),
+        ..SiteReport::default()
+    };
+    let report = Report {
+        sites: vec![site],
+        ..Report::default()
+    };
+    for columns in [0, 40, 60, 100, 140, 1000] {
+        let text = report.styled(false, columns);
+        let source = text.lines().find(|line| line.starts_with("31 |")).expect("the line");
+        assert!(source.chars().count() <= columns.max(40), "{columns}: {source}");
+        assert!(source.contains("abortEXT("), "{columns}: {source}");
+        assert_eq!(source.contains("    if (i > 6"), columns == 1000, "{columns}: {source}");
+    }
+}

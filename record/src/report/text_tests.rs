@@ -127,6 +127,51 @@ fn one_abort_of_a_module_with_debug_info() {
 }
 
 #[test]
+fn the_check_that_planted_an_abort_is_named() {
+    let mut table = table();
+    table.sites[0].check = Some("loops".into());
+    table.sites.push(Site {
+        id: SiteId(1),
+        check: Some("breaks".into()),
+        ..table.sites[0].clone()
+    });
+    let module = ModuleInfo {
+        sites: Some(Arc::new(table)),
+        ..ModuleInfo::default()
+    };
+    let report = Report::build(
+        &Records {
+            records: vec![record(3, 7)],
+            ..Records::default()
+        },
+        &|_| module.clone(),
+        &ReportOptions::default(),
+    );
+    assert!(
+        report
+            .text(false)
+            .contains("\n   = check: loops\n   = compute entry point `main`"),
+        "{}",
+        report.text(false)
+    );
+    // The driver's message does not say which of the sites sent it; the check is known if they agree.
+    let message = record(3, 7).payload;
+    let of_driver = |module| Report::from_payloads([message.as_slice()], &[module], &ReportOptions::default());
+    let report = of_driver(module.clone());
+    assert_eq!(
+        (report.sites[0].check.as_deref(), report.sites[0].also_possible.len()),
+        (None, 2)
+    );
+    let mut table = module.sites.as_deref().expect("a table").clone();
+    table.sites[1].check = Some("loops".into());
+    let report = of_driver(ModuleInfo {
+        sites: Some(Arc::new(table)),
+        ..module
+    });
+    assert_eq!(report.sites[0].check.as_deref(), Some("loops"));
+}
+
+#[test]
 fn many_aborts_at_one_site() {
     let records = (3..15).map(|i| record(i, i % 5)).collect();
     assert_eq!(
@@ -141,9 +186,9 @@ fn many_aborts_at_one_site() {
    = pipeline "cull pass", queue "compute"
    = invocation global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)
    = 12 invocations aborted here, ids (3, 0, 0) to (14, 0, 0), 5 different messages
-     bad index 4  [global (4, 0, 0), local (4, 0, 0) in workgroup (0, 0, 0)]
-     bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
-     bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
+     2: bad index 4  [global (4, 0, 0), local (4, 0, 0) in workgroup (0, 0, 0)]
+     3: bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
+     4: bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
      ...
 "#
     );

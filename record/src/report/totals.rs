@@ -1,12 +1,12 @@
 //! The sites of several reports, each with the sum of its aborts.
 
+use crate::escape::{Styled, one_line};
 use crate::report::phrases::count;
 use crate::report::site_report::{SiteReport, place};
 use crate::report::summary::Report;
-use crate::report::text::bold;
+use crate::report::text::own_line;
 use crate::site::{ModuleHash, SiteId};
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// Identifies a site over several reports.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,25 +82,26 @@ impl Totals {
     }
 
     /// A table of the sites, most invocations first, each line ended by a line feed. `color`: with ANSI colours.
-    pub fn table(&self, color: bool) -> String {
+    pub fn table(&self, color: bool) -> Styled {
         let mut rows: Vec<&SiteTotal> = self.sites.iter().collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.invocations));
         let invocations = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.invocations));
-        let mut text = format!(
-            "{}: {} aborted at {}\n",
-            bold("vkabort", color),
+        let total = format!(
+            "{} aborted at {}",
             count(invocations, "invocation"),
             count(rows.len() as u64, "site")
         );
-        let _ = writeln!(text, "  {:>11}  {:>7}  site", "invocations", "submits");
+        let mut text = own_line(&total, color);
+        text.push(&Styled::plain(&format!(
+            "  {:>11}  {:>7}  site\n",
+            "invocations", "submits"
+        )));
         for row in rows {
-            let _ = writeln!(
-                text,
-                "  {:>11}  {:>7}  {}",
-                row.invocations,
-                row.submits,
-                place(&row.first)
-            );
+            let place = one_line(&place(&row.first));
+            text.push(&Styled::plain(&format!(
+                "  {:>11}  {:>7}  {place}\n",
+                row.invocations, row.submits
+            )));
         }
         text
     }
@@ -137,7 +138,7 @@ mod tests {
         let totals = Totals::of(&reports);
         assert!(totals.is_worth_a_table());
         assert_eq!(
-            totals.table(false),
+            &*totals.table(false),
             "vkabort: 412 invocations aborted at 2 sites
   invocations  submits  site
           312       79  function `f3\\x1b`, module 0000000000000001

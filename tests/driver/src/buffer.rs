@@ -5,7 +5,7 @@
 
 use crate::addresses::GRANULE;
 use crate::enumerate::{chained, slice};
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::memory::Memory;
 use crate::physical;
 use crate::settings::Refused;
@@ -27,8 +27,8 @@ pub extern "system" fn create(
     allocator: Allocator<'_>,
     buffer: Out<'_, u64>,
 ) -> vk::Result {
-    if device.refuses(Refused::Buffer) {
-        return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+    if let Some(error) = device.refusal(Refused::Buffer) {
+        return error;
     }
     // SAFETY: by the command's valid usage, the chain is valid.
     let replayed = unsafe { chained::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info) };
@@ -54,7 +54,7 @@ pub extern "system" fn destroy(device: &Device, buffer: u64, allocator: Allocato
 
 pub extern "system" fn memory_requirements(
     device: &Device,
-    buffer: &Buffer,
+    buffer: Object<'_, Buffer>,
     requirements: Out<'_, vk::MemoryRequirements>,
 ) {
     requirements.write(physical::requirements(device, buffer.size));
@@ -71,7 +71,12 @@ pub extern "system" fn memory_requirements2(
     }
 }
 
-pub extern "system" fn bind(device: &Device, buffer: &Buffer, memory: &Memory, offset: vk::DeviceSize) -> vk::Result {
+pub extern "system" fn bind(
+    device: &Device,
+    buffer: Object<'_, Buffer>,
+    memory: Object<'_, Memory>,
+    offset: vk::DeviceSize,
+) -> vk::Result {
     let host = memory.base as u64 + offset;
     let mut state = device.lock();
     let address = match device.settings.cpu {
@@ -89,7 +94,7 @@ pub extern "system" fn bind(device: &Device, buffer: &Buffer, memory: &Memory, o
 pub extern "system" fn bind2(device: &Device, count: u32, infos: *const vk::BindBufferMemoryInfo<'_>) -> vk::Result {
     let bind = |info: &vk::BindBufferMemoryInfo<'_>| {
         // SAFETY: by the command's valid usage, the handles are live.
-        match unsafe { (handle::get(info.buffer.as_raw()), handle::get(info.memory.as_raw())) } {
+        match unsafe { (Object::of(info.buffer.as_raw()), Object::of(info.memory.as_raw())) } {
             (Some(buffer), Some(memory)) => bind(device, buffer, memory, info.memory_offset),
             _ => vk::Result::ERROR_UNKNOWN,
         }

@@ -1,7 +1,7 @@
 //! Extra commands of this driver, available through `vkGetDeviceProcAddr`: tests query which calls reached the driver.
 
 use crate::enumerate::fill;
-use crate::handle::{self, Out};
+use crate::handle::{self, Object, Out};
 use crate::shader::Pipeline;
 use crate::state::Device;
 use ash::vk;
@@ -63,7 +63,7 @@ pub extern "system" fn call_log(_: &Device, out: Out<'_, CallLog>) {
 /// `vkabortDriverWords`: SPIR-V of a pipeline's stage as it reached the driver. Returns the count, or up to `count` words.
 pub extern "system" fn words(
     _: &Device,
-    pipeline: &Pipeline,
+    pipeline: Object<'_, Pipeline>,
     stage: u32,
     count: &mut u32,
     words: *mut u32,

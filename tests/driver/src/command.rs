@@ -2,7 +2,7 @@
 
 use crate::call_log;
 use crate::enumerate::slice;
-use crate::handle::{self, LOADER_MAGIC};
+use crate::handle::{self, LOADER_MAGIC, Object};
 use crate::object;
 use crate::state::Device;
 use ash::vk::{self, Handle};
@@ -57,7 +57,7 @@ impl Drop for Pool {
     }
 }
 
-pub extern "system" fn reset_pool(_: &Device, pool: &Pool, _: vk::CommandPoolResetFlags) -> vk::Result {
+pub extern "system" fn reset_pool(_: &Device, pool: Object<'_, Pool>, _: vk::CommandPoolResetFlags) -> vk::Result {
     for buffer in pool.0.lock().iter() {
         // SAFETY: the buffers of a pool are live.
         if let Some(buffer) = unsafe { handle::get::<CommandBuffer>(*buffer) } {
@@ -88,7 +88,7 @@ pub extern "system" fn allocate(
     vk::Result::SUCCESS
 }
 
-pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *const vk::CommandBuffer) {
+pub extern "system" fn free(device: &Device, pool: Object<'_, Pool>, count: u32, buffers: *const vk::CommandBuffer) {
     // SAFETY: by the command's valid usage, the array has `count` elements.
     for buffer in unsafe { slice(buffers, count) } {
         let mut live = pool.0.lock();

@@ -6,7 +6,7 @@ use crate::handle::{self, Allocator, Out};
 use crate::physical::PhysicalDevice;
 use crate::queue::{Queue, wait_for_queues};
 use crate::settings::Refused;
-use crate::state::{Device, refuses};
+use crate::state::{Device, refusal};
 use ash::vk;
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ pub extern "system" fn create(
     physical: &PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
     allocator: Allocator<'_>,
-    device: Out<'_, u64>,
+    device: Out<'_, usize>,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the chain is valid.
     let coherent = unsafe {
         call_log::device_created(info);
         chained::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
     };
-    if refuses(&physical.settings, Refused::Device) {
-        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    if let Some(error) = refusal(&physical.settings, Refused::Device) {
+        return error;
     }
     let device_coherent = coherent.is_some_and(|features| features.device_coherent_memory == vk::TRUE);
     let created = Device::new(Arc::clone(&physical.settings), device_coherent);
@@ -48,13 +48,13 @@ pub extern "system" fn destroy(device: Option<&Device>, allocator: Allocator<'_>
     }
 }
 
-pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, u64>) {
+pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, usize>) {
     let mut queues = device.queues.lock();
     let create = || handle::create(Queue::new(device));
-    queue.write(*queues.entry((family, index)).or_insert_with(create));
+    queue.write(*queues.entry((family, index)).or_insert_with(create) as usize);
 }
 
-pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, u64>) {
+pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, usize>) {
     // Queues with other flags have indices of their own.
     queue(
         device,

@@ -1,7 +1,7 @@
 //! Events and query pools.
 
 use crate::command::Op;
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::state::Device;
 use ash::vk;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +48,7 @@ pub unsafe fn execute(op: &Op) {
     }
 }
 
-pub extern "system" fn event_status(device: &Device, event: &Event) -> vk::Result {
+pub extern "system" fn event_status(device: &Device, event: Object<'_, Event>) -> vk::Result {
     match device.status() {
         vk::Result::SUCCESS if event.0.load(Ordering::Acquire) => vk::Result::EVENT_SET,
         vk::Result::SUCCESS => vk::Result::EVENT_RESET,
@@ -57,7 +57,7 @@ pub extern "system" fn event_status(device: &Device, event: &Event) -> vk::Resul
 }
 
 /// `vkSetEvent` and `vkResetEvent`.
-pub extern "system" fn set_event<const SET: bool>(_: &Device, event: &Event) -> vk::Result {
+pub extern "system" fn set_event<const SET: bool>(_: &Device, event: Object<'_, Event>) -> vk::Result {
     event.0.store(SET, Ordering::Release);
     vk::Result::SUCCESS
 }
@@ -72,13 +72,13 @@ pub extern "system" fn create_query_pool(
     handle::create_with(allocator, pool, Queries(queries))
 }
 
-pub extern "system" fn reset_query_pool(_: &Device, pool: &Queries, first: u32, count: u32) {
+pub extern "system" fn reset_query_pool(_: &Device, pool: Object<'_, Queries>, first: u32, count: u32) {
     pool.set(first, count, false);
 }
 
 pub extern "system" fn query_results(
     device: &Device,
-    pool: &Queries,
+    pool: Object<'_, Queries>,
     first: u32,
     count: u32,
     size: usize,

@@ -1,14 +1,17 @@
 //! Handles: pointers to boxed objects, and plain numbers for objects without state.
 //!
-//! Commands declare references where the API has handles of live objects and pointers to single structures: both are
-//! non-null and valid by the commands' valid usage, and a handle is the address of its object. Parameters that may be null
-//! are options, numbers or pointers.
+//! Commands declare references where the API has dispatchable handles of live objects and pointers to single structures, and
+//! [`Object`] for other handles: all are non-null and valid by the commands' valid usage, and a handle is the address of its object.
+//! Parameters that may be null are options, numbers or pointers.
 
 use ash::vk;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::num::NonZeroU64;
+use std::ops::Deref;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +19,47 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub type Out<'a, T> = &'a mut MaybeUninit<T>;
 /// Host memory callbacks. The driver allocates a token of each object with them, so that they can refuse it.
 pub type Allocator<'a> = Option<&'a vk::AllocationCallbacks<'a>>;
+
+/// A handle of a live object that is not dispatchable: 64 bits, also where pointers have 32.
+#[repr(transparent)]
+pub struct Object<'a, T>(NonZeroU64, PhantomData<&'a T>);
+
+impl<T> Object<'_, T> {
+    /// The object of a handle.
+    ///
+    /// # Safety
+    /// As [`get`].
+    pub unsafe fn of(handle: u64) -> Option<Self> {
+        Some(Self(NonZeroU64::new(handle)?, PhantomData))
+    }
+}
+
+impl<T> Deref for Object<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: by the valid usage of every command, the handle is that of a live object, which `create` boxed as a `T`.
+        unsafe { &*(self.0.get() as *const T) }
+    }
+}
+
+/// The type of a handle: 64 bits, or for a dispatchable one those of a pointer.
+pub trait Handle {
+    /// The handle of this object.
+    fn of(object: u64) -> Self;
+}
+
+impl Handle for u64 {
+    fn of(object: u64) -> Self {
+        object
+    }
+}
+
+impl Handle for usize {
+    fn of(object: u64) -> Self {
+        object as usize
+    }
+}
 
 /// `ICD_LOADER_MAGIC`: value of a dispatchable object's first word, which the loader replaces by its own pointer.
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -59,7 +103,7 @@ static MISMATCHES: AtomicU64 = AtomicU64::new(0);
 static ALLOCATIONS: LazyLock<Mutex<HashMap<u64, u64>>> = LazyLock::new(Mutex::default);
 
 /// Boxes an object, and writes its handle. Fails if the application's callbacks return no memory.
-pub fn create_with<T>(allocator: Allocator<'_>, out: Out<'_, u64>, object: T) -> vk::Result {
+pub fn create_with<T>(allocator: Allocator<'_>, out: Out<'_, impl Handle>, object: T) -> vk::Result {
     let mut memory = std::ptr::null_mut();
     if let Some(callbacks) = allocator
         && let Some(allocate) = callbacks.pfn_allocation
@@ -74,7 +118,7 @@ pub fn create_with<T>(allocator: Allocator<'_>, out: Out<'_, u64>, object: T) ->
     if allocator.is_some() {
         ALLOCATIONS.lock().insert(handle, memory as u64);
     }
-    out.write(handle);
+    out.write(Handle::of(handle));
     vk::Result::SUCCESS
 }
 

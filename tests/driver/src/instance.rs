@@ -12,14 +12,14 @@ use std::sync::Arc;
 #[repr(C)]
 pub struct Instance {
     _loader: usize,
-    physical: Vec<u64>,
+    physical: Vec<usize>,
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
         for physical in &self.physical {
             // SAFETY: the instance created its physical devices, and they are not used without it.
-            drop(unsafe { handle::take::<PhysicalDevice>(*physical) });
+            drop(unsafe { handle::take::<PhysicalDevice>(*physical as u64) });
         }
     }
 }
@@ -39,7 +39,7 @@ const EXTENSIONS: [(&CStr, u32); 8] = [
     clippy::print_stderr,
     reason = "a test with a misspelt word has no other output channel"
 )]
-pub extern "system" fn create(_: *const c_void, allocator: Allocator<'_>, instance: Out<'_, u64>) -> vk::Result {
+pub extern "system" fn create(_: *const c_void, allocator: Allocator<'_>, instance: Out<'_, usize>) -> vk::Result {
     let settings = match Settings::from_environment() {
         Ok(settings) => Arc::new(settings),
         Err(word) => {
@@ -47,7 +47,7 @@ pub extern "system" fn create(_: *const c_void, allocator: Allocator<'_>, instan
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         }
     };
-    let create = |index| PhysicalDevice::create(index, Arc::clone(&settings));
+    let create = |index| PhysicalDevice::create(index, Arc::clone(&settings)) as usize;
     let created = Instance {
         _loader: LOADER_MAGIC,
         physical: (0..settings.devices).map(create).collect(),
@@ -55,15 +55,15 @@ pub extern "system" fn create(_: *const c_void, allocator: Allocator<'_>, instan
     handle::create_with(allocator, instance, created)
 }
 
-pub extern "system" fn destroy(instance: u64, allocator: Allocator<'_>) {
+pub extern "system" fn destroy(instance: usize, allocator: Allocator<'_>) {
     // SAFETY: by the command's valid usage, the instance and its physical devices are not used afterwards.
-    drop(unsafe { handle::take_with::<Instance>(allocator, instance) });
+    drop(unsafe { handle::take_with::<Instance>(allocator, instance as u64) });
 }
 
 pub extern "system" fn enumerate_physical_devices(
     instance: &Instance,
     count: &mut u32,
-    devices: *mut u64,
+    devices: *mut usize,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the list is null or has `count` elements.
     unsafe { fill(&instance.physical, count, devices) }
@@ -85,7 +85,7 @@ pub extern "system" fn enumerate_groups(
     let physical = instance
         .physical
         .iter()
-        .map(|device| vk::PhysicalDevice::from_raw(*device));
+        .map(|device| vk::PhysicalDevice::from_raw(*device as u64));
     group.physical_device_count = 0;
     for (to, from) in group.physical_devices.iter_mut().zip(physical) {
         *to = from;

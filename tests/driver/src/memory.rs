@@ -3,7 +3,7 @@
 use crate::addresses::GRANULE;
 use crate::call_log::memory_allocated;
 use crate::enumerate::chained;
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::object;
 use crate::physical;
 use crate::settings::Refused;
@@ -46,12 +46,15 @@ pub extern "system" fn allocate(
     };
     let index = info.memory_type_index;
     memory_allocated(index);
-    let is_refused = device.refuses(match imported {
+    let refusal = device.refusal(match imported {
         Some(_) => Refused::Import,
         None => Refused::Memory,
     });
+    if let Some(error) = refusal {
+        return error;
+    }
     // The validation layer does not check the type, so the driver fails visibly.
-    if is_refused || physical::allowed_types(&device.settings, device.device_coherent) >> index & 1 == 0 {
+    if physical::allowed_types(&device.settings, device.device_coherent) >> index & 1 == 0 {
         return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
     }
     let kinds = physical::memory_types(&device.settings);
@@ -96,14 +99,14 @@ pub extern "system" fn free(device: &Device, memory: u64, allocator: Allocator<'
 
 pub extern "system" fn map(
     device: &Device,
-    memory: &Memory,
+    memory: Object<'_, Memory>,
     offset: vk::DeviceSize,
     _: vk::DeviceSize,
     _: vk::MemoryMapFlags,
     data: Out<'_, *mut u8>,
 ) -> vk::Result {
-    if device.refuses(Refused::Map) {
-        return vk::Result::ERROR_MEMORY_MAP_FAILED;
+    if let Some(error) = device.refusal(Refused::Map) {
+        return error;
     }
     data.write(memory.base.wrapping_add(offset as usize));
     vk::Result::SUCCESS

@@ -3,7 +3,8 @@
 use crate::binary;
 use crate::deferred::Deferred;
 use crate::enumerate::{chained, fill, slice};
-use crate::handle::{self, Allocator};
+use crate::handle::{self, Allocator, Object};
+use crate::settings::Refused;
 use crate::shader::{Pipeline, hash, stage_words};
 use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
@@ -103,8 +104,8 @@ impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'_> {
 
 /// `vkCreateComputePipelines` and `vkCreateGraphicsPipelines`.
 pub extern "system" fn create<T: PipelineInfo>(
-    _: &Device,
-    cache: Option<&Cache>,
+    device: &Device,
+    cache: Option<Object<'_, Cache>>,
     count: u32,
     infos: *const T,
     allocator: Allocator<'_>,
@@ -114,7 +115,11 @@ pub extern "system" fn create<T: PipelineInfo>(
     // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
     unsafe {
         for (index, info) in slice(infos, count).iter().enumerate() {
-            let created = pipeline(cache, info, info.stages(), allocator).unwrap_or_else(|error| {
+            let created = match device.refusal(Refused::Pipeline) {
+                Some(error) => Err(error),
+                None => pipeline(cache.as_deref(), info, info.stages(), allocator),
+            };
+            let created = created.unwrap_or_else(|error| {
                 result = error;
                 vk::Pipeline::null()
             });
@@ -126,8 +131,8 @@ pub extern "system" fn create<T: PipelineInfo>(
 
 pub extern "system" fn create_ray_tracing(
     device: &'static Device,
-    operation: Option<&Deferred>,
-    cache: Option<&'static Cache>,
+    operation: Option<Object<'_, Deferred>>,
+    cache: Option<Object<'static, Cache>>,
     count: u32,
     infos: *const vk::RayTracingPipelineCreateInfoKHR<'static>,
     allocator: Allocator<'static>,
@@ -152,7 +157,7 @@ pub extern "system" fn create_ray_tracing(
 }
 
 /// Returns the sorted hashes: equal if the SPIR-V is equal word by word.
-pub extern "system" fn cache_data(_: &Device, cache: &Cache, size: &mut usize, data: *mut u8) -> vk::Result {
+pub extern "system" fn cache_data(_: &Device, cache: Object<'_, Cache>, size: &mut usize, data: *mut u8) -> vk::Result {
     let hashes = cache.0.lock();
     let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
     // SAFETY: by the command's valid usage, the buffer is null or has `size` bytes.

@@ -30,12 +30,14 @@
 //! | `no_faults` | accesses to unmapped addresses have no effect; otherwise they lose the device |
 //! | `delay=MS` | duration of every submission |
 //! | `delay=wait` | a submission is not executed until a command that is called after it waits in the driver |
-//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
+//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device`, `module`, `pipeline`, `shader` (pipelines and shader objects are counted one by one) |
+//! | `refuse=CALL:N:host` | same, with `VK_ERROR_OUT_OF_HOST_MEMORY` |
 //! | `bad=counts` | native fault queries return counts beyond the buffers |
 //! | `bad=binary` | the fault query says that its binary has 16 TiB |
 //! | `bad=incomplete` | native fault queries always return `VK_INCOMPLETE` |
 //! | `deferred` | ray tracing pipelines are created when the deferred operation is joined |
 
+use ash::vk;
 use std::time::Duration;
 
 /// Name of the environment variable.
@@ -86,16 +88,26 @@ pub enum Refused {
     Fence,
     /// `vkCreateDevice`.
     Device,
+    /// `vkCreateShaderModule`.
+    Module,
+    /// A pipeline.
+    Pipeline,
+    /// A shader object.
+    Shader,
 }
 
 impl Refused {
-    const ALL: [(&'static str, Self); 6] = [
-        ("buffer", Self::Buffer),
-        ("memory", Self::Memory),
-        ("import", Self::Import),
-        ("map", Self::Map),
-        ("fence", Self::Fence),
-        ("device", Self::Device),
+    /// Words, calls, and their errors unless the settings name another.
+    const ALL: [(&'static str, (Self, vk::Result)); 9] = [
+        ("buffer", (Self::Buffer, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
+        ("memory", (Self::Memory, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
+        ("import", (Self::Import, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)),
+        ("map", (Self::Map, vk::Result::ERROR_MEMORY_MAP_FAILED)),
+        ("fence", (Self::Fence, vk::Result::ERROR_OUT_OF_HOST_MEMORY)),
+        ("device", (Self::Device, vk::Result::ERROR_OUT_OF_HOST_MEMORY)),
+        ("module", (Self::Module, vk::Result::ERROR_UNKNOWN)),
+        ("pipeline", (Self::Pipeline, vk::Result::ERROR_UNKNOWN)),
+        ("shader", (Self::Shader, vk::Result::ERROR_UNKNOWN)),
     ];
 }
 
@@ -150,7 +162,7 @@ pub struct Settings {
     pub no_faults: bool,
     pub delay: Duration,
     pub delay_until_wait: bool,
-    pub refuse: Vec<(Refused, Nth)>,
+    pub refuse: Vec<(Refused, Nth, vk::Result)>,
     pub bad_counts: bool,
     pub bad_binary: bool,
     pub bad_incomplete: bool,
@@ -240,7 +252,12 @@ impl Settings {
             "delay" => self.delay = milliseconds(value)?,
             "refuse" => {
                 let (call, number) = value.split_once(':')?;
-                self.refuse.push((one_of(call, &Refused::ALL)?, Nth::parse(number)?));
+                let (call, error) = one_of(call, &Refused::ALL)?;
+                let (number, error) = match number.strip_suffix(":host") {
+                    Some(number) => (number, vk::Result::ERROR_OUT_OF_HOST_MEMORY),
+                    None => (number, error),
+                };
+                self.refuse.push((call, Nth::parse(number)?, error));
             }
             "bad" => match value {
                 "counts" => self.bad_counts = true,

@@ -2,7 +2,8 @@
 
 use crate::code::declares_poison;
 use crate::enumerate::{chained, slice};
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
+use crate::settings::Refused;
 use crate::state::Device;
 use ash::vk::{self, Handle};
 use parking_lot::Mutex;
@@ -44,7 +45,7 @@ pub fn hash(words: &[u32]) -> u64 {
 }
 
 pub extern "system" fn create_module(
-    _: &Device,
+    device: &Device,
     info: &vk::ShaderModuleCreateInfo<'_>,
     allocator: Allocator<'_>,
     module: Out<'_, u64>,
@@ -53,6 +54,9 @@ pub extern "system" fn create_module(
     let words = unsafe { words(info) };
     if declares_poison(&words) {
         return vk::Result::ERROR_UNKNOWN;
+    }
+    if let Some(error) = device.refusal(Refused::Module) {
+        return error;
     }
     MODULES
         .lock()
@@ -88,7 +92,7 @@ fn write_identifier(words: &[u32], identifier: &mut vk::ShaderModuleIdentifierEX
 
 pub extern "system" fn module_identifier(
     _: &Device,
-    module: &Module,
+    module: Object<'_, Module>,
     identifier: &mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
     write_identifier(&module.0, identifier);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Number of calls of each kind that can be refused, over the whole process.
-static CALLS: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
+static CALLS: [AtomicU64; 9] = [const { AtomicU64::new(0) }; 9];
 /// Number of waits in the process.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
@@ -97,9 +97,9 @@ impl Device {
         self.state.lock()
     }
 
-    /// Counts a call and returns whether the settings refuse it.
-    pub fn refuses(&self, call: Refused) -> bool {
-        refuses(&self.settings, call)
+    /// Counts a call and returns its error if the settings refuse it.
+    pub fn refusal(&self, call: Refused) -> Option<vk::Result> {
+        refusal(&self.settings, call)
     }
 
     /// Loses the device.
@@ -183,14 +183,11 @@ impl LocalMemory {
     }
 }
 
-/// Counts a call and returns whether the settings refuse it.
-pub fn refuses(settings: &Settings, call: Refused) -> bool {
-    let Some(calls) = CALLS.get(call as usize) else {
-        return false;
-    };
-    let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-    settings
-        .refuse
-        .iter()
-        .any(|(refused, nth)| *refused == call && nth.is(number))
+/// Counts a call and returns its error if the settings refuse it.
+pub fn refusal(settings: &Settings, call: Refused) -> Option<vk::Result> {
+    let number = CALLS.get(call as usize)?.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut refused = settings.refuse.iter();
+    refused
+        .find(|(refused, nth, _)| *refused == call && nth.is(number))
+        .map(|(.., error)| *error)
 }

@@ -1,7 +1,7 @@
 //! Surfaces without output, and swapchains with two images.
 
 use crate::enumerate::{fill, slice};
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::physical::PhysicalDevice;
 use crate::queue::Queue;
 use crate::state::Device;
@@ -109,7 +109,12 @@ pub extern "system" fn create_shared(
     failed.unwrap_or(vk::Result::SUCCESS)
 }
 
-pub extern "system" fn images(_: &Device, swapchain: &Swapchain, count: &mut u32, list: *mut u64) -> vk::Result {
+pub extern "system" fn images(
+    _: &Device,
+    swapchain: Object<'_, Swapchain>,
+    count: &mut u32,
+    list: *mut u64,
+) -> vk::Result {
     // SAFETY: by the command's valid usage, the list is null or has `count` elements.
     unsafe { fill(&swapchain.images, count, list) }
 }
@@ -117,10 +122,10 @@ pub extern "system" fn images(_: &Device, swapchain: &Swapchain, count: &mut u32
 /// Waits for a free image. Acquired images become free when they are presented.
 pub extern "system" fn acquire(
     device: &Device,
-    swapchain: &Swapchain,
+    swapchain: Object<'_, Swapchain>,
     timeout: u64,
-    semaphore: Option<&Semaphore>,
-    fence: Option<&Fence>,
+    semaphore: Option<Object<'_, Semaphore>>,
+    fence: Option<Object<'_, Fence>>,
     index: &mut u32,
 ) -> vk::Result {
     let index = std::cell::Cell::from_mut(index);
@@ -148,9 +153,9 @@ pub extern "system" fn acquire2(
     // SAFETY: by the command's valid usage, the handles are live, or null if they are optional.
     let (swapchain, semaphore, fence) = unsafe {
         (
-            handle::get(info.swapchain.as_raw()),
-            handle::get(info.semaphore.as_raw()),
-            handle::get(info.fence.as_raw()),
+            Object::of(info.swapchain.as_raw()),
+            Object::of(info.semaphore.as_raw()),
+            Object::of(info.fence.as_raw()),
         )
     };
     swapchain.map_or_else(

@@ -1,7 +1,7 @@
 //! Fences and semaphores.
 
 use crate::enumerate::{chained, slice};
-use crate::handle::{self, Allocator, Out};
+use crate::handle::{self, Allocator, Object, Out};
 use crate::settings::Refused;
 use crate::state::Device;
 use ash::vk::{self, Handle};
@@ -54,14 +54,14 @@ pub extern "system" fn create_fence(
     allocator: Allocator<'_>,
     fence: Out<'_, u64>,
 ) -> vk::Result {
-    if device.refuses(Refused::Fence) {
-        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    if let Some(error) = device.refusal(Refused::Fence) {
+        return error;
     }
     let signalled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
     handle::create_with(allocator, fence, Fence(AtomicBool::new(signalled)))
 }
 
-pub extern "system" fn reset_fences(_: &Device, count: u32, list: *const &Fence) -> vk::Result {
+pub extern "system" fn reset_fences(_: &Device, count: u32, list: *const Object<'_, Fence>) -> vk::Result {
     // SAFETY: by the command's valid usage, the array has `count` live fences.
     for fence in unsafe { slice(list, count) } {
         fence.0.store(false, Ordering::Release);
@@ -69,7 +69,7 @@ pub extern "system" fn reset_fences(_: &Device, count: u32, list: *const &Fence)
     vk::Result::SUCCESS
 }
 
-pub extern "system" fn fence_status(device: &Device, fence: &Fence) -> vk::Result {
+pub extern "system" fn fence_status(device: &Device, fence: Object<'_, Fence>) -> vk::Result {
     match device.status() {
         vk::Result::SUCCESS if !fence.is_signalled() => vk::Result::NOT_READY,
         status => status,
@@ -79,7 +79,7 @@ pub extern "system" fn fence_status(device: &Device, fence: &Fence) -> vk::Resul
 pub extern "system" fn wait_for_fences(
     device: &Device,
     count: u32,
-    list: *const &Fence,
+    list: *const Object<'_, Fence>,
     all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
@@ -106,7 +106,11 @@ pub extern "system" fn create_semaphore(
     handle::create_with(allocator, semaphore, created)
 }
 
-pub extern "system" fn counter_value(device: &Device, semaphore: &Semaphore, value: Out<'_, u64>) -> vk::Result {
+pub extern "system" fn counter_value(
+    device: &Device,
+    semaphore: Object<'_, Semaphore>,
+    value: Out<'_, u64>,
+) -> vk::Result {
     value.write(semaphore.value.load(Ordering::Acquire));
     device.status()
 }

@@ -12,6 +12,7 @@ pub mod display;
 pub mod drivers;
 pub mod environment;
 pub mod gpu_drivers;
+pub mod i686;
 pub mod layer;
 pub mod portability;
 pub mod process;

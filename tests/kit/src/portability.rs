@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Libraries that every distribution with glibc has.
-const EVERYWHERE: [&str; 8] = [
+const EVERYWHERE: [&str; 9] = [
     "libc.so.6",
     "libm.so.6",
     "libdl.so.2",
@@ -14,6 +14,7 @@ const EVERYWHERE: [&str; 8] = [
     "librt.so.1",
     "libgcc_s.so.1",
     "ld-linux-x86-64.so.2",
+    "ld-linux.so.2",
     "ld-linux-aarch64.so.1",
 ];
 

@@ -19,6 +19,21 @@ pub fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
+/// Makes `outer` start `inner`: appends its words, and takes its environment and folder.
+pub fn wrap(mut outer: Command, inner: &Command) -> Command {
+    outer.arg(inner.get_program()).args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(folder) = inner.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
+}
+
 /// Runs a command with its output on the terminal.
 ///
 /// # Errors

@@ -183,7 +183,7 @@ fn counted_references_outlive_a_removal() {
         drop(map.remove(KEYS[0]));
         map.insert(KEYS[1], Value::new(1));
         assert!(sharer.join().is_ok());
-        assert!(!map.is_empty());
+        assert!(map.any(|_| true));
     });
 }
 

@@ -54,6 +54,7 @@ impl Subject {
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next: Driver::table(),
+            process: std::process::id(),
             next_gdpa: no_function,
             state: Some(AbortState {
                 requested: Extensions::ALL,

@@ -1,6 +1,7 @@
 //! Pipeline caches and shader binaries are the same in two processes, and shaders created without SPIR-V still deliver
 //! their messages.
 
+use super::sanitize::SANITIZE;
 use super::shader_binary::{binary, create, destroy, objects, open};
 use super::support::{GROUPS, bytes, check_entry_point, marked};
 use crate::case::{Case, cases};
@@ -12,6 +13,8 @@ use vkabort_record::hex::{hex, unhex};
 
 pub(super) const CASES: &[Case] = cases! {
     "binaries::pipeline_caches_are_the_same_in_two_processes" => caches(gpu), in_own_process(), within(120);
+    "binaries::pipeline_caches_of_shaders_with_checks_are_the_same_in_two_processes" => caches(gpu),
+        set(SANITIZE), in_own_process(), within(120);
     "binaries::a_pipeline_created_with_a_cache_aborts" => cached(gpu);
     "binaries::shader_objects_abort" => shader_object(gpu, false, &[5, 38]), logs(&["word 5 is 7"]);
     "binaries::shader_objects_created_from_binaries_abort" => shader_object(gpu, true, &[5, 38]);
@@ -123,7 +126,18 @@ fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
 /// Runs a shader object and checks the buffer and the messages that it leaves.
 fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], aborting: &[usize]) -> Result<()> {
     let buffer = Buffer::storage(device, &marked(aborting))?;
-    let kernel = Kernel::bound(device, &[&buffer])?;
+    let result = dispatch(device, &buffer, kind, code)?;
+    check_entry_point(device, result, &buffer.read(), aborting)
+}
+
+/// Runs a shader object over a buffer.
+pub(super) fn dispatch(
+    device: &Device<'_>,
+    buffer: &Buffer<'_>,
+    kind: vk::ShaderCodeTypeEXT,
+    code: &[u8],
+) -> Result<vk::Result> {
+    let kernel = Kernel::bound(device, &[buffer])?;
     let shader = create(&kernel, kind, code)?;
     let objects = objects(device);
     let submission = Submission::record(device, |raw, commands| {
@@ -138,7 +152,7 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let result = submission.run();
     drop(submission);
     destroy(&objects, &[shader]);
-    check_entry_point(device, result, &buffer.read(), aborting)
+    Ok(result)
 }
 
 fn shader_object(gpu: &Gpu, from_binary: bool, aborting: &[usize]) -> Result<()> {

@@ -41,6 +41,19 @@ fn first_reported(device: &Device<'_>, observe: Observe) -> Result<()> {
         }
         ensure!(start.elapsed() < Duration::from_secs(20), "never lost");
     }
+    // Most programs then ask without waiting, for the count and for as many reports, and never again.
+    let fault = device.fault()?;
+    let (result, count) = fault.report_count(0);
+    ensure!(
+        (result, count) == (vk::Result::SUCCESS, 1),
+        "{count} reports, {result:?}"
+    );
+    let (result, reports) = fault.reports(0, count);
+    ensure!(
+        (result, reports.len()) == (vk::Result::SUCCESS, 1),
+        "{} reports, {result:?}",
+        reports.len()
+    );
     ensure!(device.payloads()?.len() == 1, "no message");
     Ok(())
 }

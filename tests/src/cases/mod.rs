@@ -10,6 +10,7 @@ mod constant_data_large;
 mod constant_data_special;
 mod control_flow;
 mod cooperative_matrix;
+mod debug_info;
 mod deliver;
 mod descriptor_buffer;
 mod device_creation;
@@ -17,6 +18,8 @@ mod device_group;
 mod dump_race;
 mod enable;
 mod fault_queries;
+#[cfg(unix)]
+mod forked;
 mod generated_commands;
 mod geometry;
 mod instance_version;
@@ -24,12 +27,15 @@ mod layout;
 mod layout_matrices;
 mod layout_support;
 mod layout_types;
+mod loop_limit;
 mod lost;
 mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
+mod many_devices;
 mod mesh;
 mod message;
+mod module_files;
 mod more_queries;
 mod narrow;
 mod objects;
@@ -45,6 +51,9 @@ mod ray_pipeline_creation;
 mod real_trap;
 mod recovery;
 mod report;
+mod sanitize;
+mod sanitize_stages;
+mod sanitize_ways;
 mod self_check;
 mod settings;
 mod shader_binary;
@@ -80,6 +89,7 @@ pub fn all() -> Vec<Case> {
         constant_data_special::CASES,
         control_flow::CASES,
         cooperative_matrix::CASES,
+        debug_info::CASES,
         deliver::CASES,
         descriptor_buffer::CASES,
         device_creation::CASES,
@@ -87,18 +97,23 @@ pub fn all() -> Vec<Case> {
         dump_race::CASES,
         enable::CASES,
         fault_queries::CASES,
+        #[cfg(unix)]
+        forked::CASES,
         generated_commands::CASES,
         geometry::CASES,
         instance_version::CASES,
         layout::CASES,
         layout_matrices::CASES,
         layout_types::CASES,
+        loop_limit::CASES,
         lost::CASES,
         lost_objects::CASES,
         lost_threads::CASES,
         lost_timeline::CASES,
+        many_devices::CASES,
         mesh::CASES,
         message::CASES,
+        module_files::CASES,
         more_queries::CASES,
         narrow::CASES,
         pending_work::CASES,
@@ -112,6 +127,9 @@ pub fn all() -> Vec<Case> {
         real_trap::CASES,
         recovery::CASES,
         report::CASES,
+        sanitize::CASES,
+        sanitize_stages::CASES,
+        sanitize_ways::CASES,
         self_check::CASES,
         settings::CASES,
         shader_binary::CASES,

@@ -125,9 +125,9 @@ pub(super) fn same_counts(words: &[u32], skipped: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-fn create(rays: &mut Rays<'_>) -> Result<()> {
-    let compiled = compiled()?;
-    let stages = rays.stages(&stages(&compiled))?;
+/// Creates a pipeline of compiled shaders.
+pub(super) fn create(rays: &mut Rays<'_>, compiled: &[Vec<u32>]) -> Result<()> {
+    let stages = rays.stages(&stages(compiled))?;
     let groups = groups();
     rays.create(
         vk::RayTracingPipelineCreateInfoKHR::default()
@@ -140,7 +140,7 @@ fn create(rays: &mut Rays<'_>) -> Result<()> {
 /// Launch `AT`, row by row of 8, aborts in stage `STAGE`.
 fn aborts(gpu: &Gpu, stage: usize, at: usize) -> Result<()> {
     on_device(gpu, |device| {
-        let (result, words, payloads) = trace(device, [stage as u32, at as u32], create)?;
+        let (result, words, payloads) = trace(device, [stage as u32, at as u32], |rays| create(rays, &compiled()?))?;
         expect_lost(result)?;
         let message = Payload::text(&format!("{} %u", NAMES[stage - 1]))
             .scalar(at as u32)
@@ -161,7 +161,7 @@ fn aborts(gpu: &Gpu, stage: usize, at: usize) -> Result<()> {
 
 fn never_taken(gpu: &Gpu) -> Result<()> {
     on_device(gpu, |device| {
-        let (result, words, _) = trace(device, [0, 0], create)?;
+        let (result, words, _) = trace(device, [0, 0], |rays| create(rays, &compiled()?))?;
         expect_success(result)?;
         same_counts(&words, None)
     })

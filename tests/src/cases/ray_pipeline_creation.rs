@@ -15,19 +15,21 @@ pub(super) const CASES: &[Case] = cases! {
     "ray_pipeline_creation::without_a_taken_abort" => never_taken(gpu), silent();
 };
 
-/// Creates a pipeline of the shaders of `ray`.
-type CreateRays = fn(&Device<'_>, &mut Rays<'_>) -> Result<()>;
+/// Creates a pipeline of compiled shaders.
+pub(super) type CreateRays = fn(&Device<'_>, &mut Rays<'_>, &[Vec<u32>]) -> Result<()>;
+
+/// The ways of shaders into a pipeline.
+pub(super) const WAYS: [CreateRays; 3] = [inline_rays, linked_rays, deferred_rays];
 
 fn never_taken(gpu: &Gpu) -> Result<()> {
-    let all: [CreateRays; 3] = [inline_rays, linked_rays, deferred_rays];
-    all.into_iter().try_for_each(|create| rays(gpu, create, false))
+    WAYS.into_iter().try_for_each(|create| rays(gpu, create, false))
 }
 
 fn rays(gpu: &Gpu, create: CreateRays, aborts: bool) -> Result<()> {
     ray::on_device_with(gpu, true, |device| {
         // Stage 4 is closest hit; launch 1 hits.
         let target = if aborts { [4, 1] } else { [0, 0] };
-        let (result, words, payloads) = ray::trace(device, target, |rays| create(device, rays))?;
+        let (result, words, payloads) = ray::trace(device, target, |rays| create(device, rays, &ray::compiled()?))?;
         if !aborts {
             expect_success(result)?;
             return ray::same_counts(&words, None);
@@ -40,8 +42,10 @@ fn rays(gpu: &Gpu, create: CreateRays, aborts: bool) -> Result<()> {
 }
 
 /// Calls `use_stages` with stages that have their module create infos chained.
-fn inline<R>(use_stages: impl FnOnce(&[vk::PipelineShaderStageCreateInfo<'_>]) -> Result<R>) -> Result<R> {
-    let compiled = ray::compiled()?;
+fn inline<R>(
+    compiled: &[Vec<u32>],
+    use_stages: impl FnOnce(&[vk::PipelineShaderStageCreateInfo<'_>]) -> Result<R>,
+) -> Result<R> {
     let mut modules: Vec<_> = compiled
         .iter()
         .map(|spirv| vk::ShaderModuleCreateInfo::default().code(spirv))
@@ -59,8 +63,8 @@ fn inline<R>(use_stages: impl FnOnce(&[vk::PipelineShaderStageCreateInfo<'_>]) -
     use_stages(&stages)
 }
 
-fn inline_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
-    inline(|stages| {
+fn inline_rays(_: &Device<'_>, rays: &mut Rays<'_>, compiled: &[Vec<u32>]) -> Result<()> {
+    inline(compiled, |stages| {
         let groups = groups();
         let info = vk::RayTracingPipelineCreateInfoKHR::default()
             .stages(stages)
@@ -69,8 +73,8 @@ fn inline_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
     })
 }
 
-fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
-    link(rays, &ray::compiled()?, &[])
+fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>, compiled: &[Vec<u32>]) -> Result<()> {
+    link(rays, compiled, &[])
 }
 
 /// Links a pipeline from one library with the general groups and one with the hit groups, whose closest-hit shader is
@@ -113,11 +117,11 @@ pub(super) fn link(rays: &mut Rays<'_>, compiled: &[Vec<u32>], special: &[(u32, 
     Ok(rays.create(info)?)
 }
 
-fn deferred_rays(device: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
+fn deferred_rays(device: &Device<'_>, rays: &mut Rays<'_>, compiled: &[Vec<u32>]) -> Result<()> {
     let commands = ash::khr::deferred_host_operations::Device::new(&device.gpu.instance, &device.raw);
     let mut pipelines = [vk::Pipeline::null()];
     let groups = groups();
-    inline(|stages| {
+    inline(compiled, |stages| {
         let infos = [vk::RayTracingPipelineCreateInfoKHR::default()
             .stages(stages)
             .groups(&groups)

@@ -153,7 +153,7 @@ fn storm(device: &Device<'_>) -> Result<()> {
 }
 
 /// Three dispatches abort in sequence and the device stays usable.
-fn continues(device: &Device<'_>) -> Result<()> {
+pub(super) fn continues(device: &Device<'_>) -> Result<()> {
     let spirv = glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?;
     for at in [5, 6, 7] {
         let kernel = WordKernel::new(device, &spirv, &marked(&[at]))?;

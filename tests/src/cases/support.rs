@@ -182,6 +182,14 @@ pub(super) fn run_kernel(device: &Device<'_>, kernel: &Kernel<'_>, buffer: &Buff
 
 /// Compiles shaders for the stages that their file names' extensions name.
 pub(super) fn compile_stages(shaders: &[&str]) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
+    compile_stages_by(shaders, glsl::compile)
+}
+
+/// [`compile_stages`] with another compiler.
+pub(super) fn compile_stages_by(
+    shaders: &[&str],
+    by: fn(&str) -> Result<Vec<u32>>,
+) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
     let compile = |shader: &&str| {
         let kind = match shader.rsplit('.').next() {
             Some("vert") => vk::ShaderStageFlags::VERTEX,
@@ -192,7 +200,7 @@ pub(super) fn compile_stages(shaders: &[&str]) -> Result<Vec<(vk::ShaderStageFla
             Some("mesh") => vk::ShaderStageFlags::MESH_EXT,
             _ => vk::ShaderStageFlags::FRAGMENT,
         };
-        Ok((kind, glsl::compile(shader)?))
+        Ok((kind, by(shader)?))
     };
     shaders.iter().map(compile).collect()
 }
@@ -205,7 +213,17 @@ pub(super) fn draw<'a, 'device: 'a>(
     way: Way,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
-    let compiled = compile_stages(shaders)?;
+    draw_compiled(device, &compile_stages(shaders)?, buffers, way, push)
+}
+
+/// [`draw`] with compiled shaders.
+pub(super) fn draw_compiled<'a, 'device: 'a>(
+    device: &'device Device<'device>,
+    compiled: &[(vk::ShaderStageFlags, Vec<u32>)],
+    buffers: &[&'a Buffer<'a>],
+    way: Way,
+    push: [u32; 2],
+) -> Result<(Image<'device>, vk::Result)> {
     let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     let image = Image::new(device)?;
     let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, way)?;

@@ -1,8 +1,12 @@
 //! Where cases run: on a driver of this repository (`cargo test`) or on the machine's driver (`machine`), with the layers that
-//! each case names. The processes may be programs for Windows in Wine.
+//! each case names. The processes may be programs for another system.
 
 #[cfg(unix)]
+mod failures;
+#[cfg(unix)]
 mod placement;
+#[cfg(unix)]
+mod system;
 #[cfg(unix)]
 mod target;
 #[cfg(unix)]
@@ -14,6 +18,7 @@ pub use vkabort_test_kit::drivers::are_required as drivers_are_required;
 #[cfg(unix)]
 pub use {
     placement::{Placement, environment},
+    system::System,
     target::Target,
     trials::{finish, trials},
 };

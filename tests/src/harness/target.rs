@@ -1,6 +1,6 @@
 //! A driver with layers, on which the processes of cases start.
 
-use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, environment, wine};
+use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, System, environment, wine};
 use crate::case::{self, Case};
 use crate::{files, report_files, shader_cache};
 use anyhow::Result;
@@ -27,8 +27,8 @@ pub struct Target {
     pub placement: Placement,
     /// The program that runs a case, and its arguments before the case's name.
     pub program: (PathBuf, Vec<String>),
-    /// Wine's program, if the program and the layer are for Windows.
-    pub wine: Option<PathBuf>,
+    /// The system that program and layer are for.
+    pub system: System,
     /// Folder for the scratch folders of processes.
     pub folder: PathBuf,
     /// Folder in which processes share compiled shaders.
@@ -82,9 +82,9 @@ impl Launch for Target {
             Some(_) => DriverSystem::Windows,
             None => DriverSystem::Linux,
         };
-        Ok(match &self.wine {
-            Some(wine) => translated(&command, wine, driver),
-            None => command,
+        Ok(match &self.system {
+            System::Wine(wine) => translated(&command, wine, driver),
+            System::Own | System::I686 => command,
         })
     }
 
@@ -104,14 +104,17 @@ impl Launch for Target {
     }
 
     fn has_aborted(&self, status: ExitStatus) -> bool {
-        match self.wine {
-            Some(_) => status.code() == Some(wine::ABORTED),
-            None => std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGABRT),
+        match self.system {
+            System::Wine(_) => status.code() == Some(wine::ABORTED),
+            System::Own | System::I686 => std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGABRT),
         }
     }
 
-    fn runs_again(&self, status: ExitStatus) -> bool {
-        self.wine.is_some() && wine::is_killed_by_server(status)
+    fn lost_exit_code(&self) -> fn(ExitStatus) -> bool {
+        match self.system {
+            System::Wine(_) => wine::is_killed_by_server,
+            _ => |_| false,
+        }
     }
 
     fn check_report(&self, name: &str, log: &str) -> Result<()> {

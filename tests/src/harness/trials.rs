@@ -1,12 +1,12 @@
 //! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
-use super::{Placement, Target, wine};
+use super::{Placement, Target, failures};
 use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use vkabort_runner::{CaseResult, Outcome, Runner};
-use vkabort_test_kit::drivers::{Driver, TestDriver, are_required};
+use vkabort_test_kit::drivers::{Driver, are_required};
 
 /// Driver and reason of skipped tests, with the name of each one's case.
 static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeMap::new());
@@ -19,28 +19,20 @@ static RUNNER: Runner = Runner::new();
 /// depend on the driver.
 pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Trial> {
     let mut trials = Vec::new();
-    let is_in_wine = target.wine.is_some();
-    let drivers = if is_in_wine {
-        &wine::DRIVERS[..]
-    } else {
-        &TestDriver::ALL
-    };
-    let required = drivers.iter().filter(|driver| driver.is_required()).count();
+    let drivers = target.system.drivers();
+    let required = drivers.iter().filter(|driver| driver.is_required).count();
     let mut add = |driver: &Driver, index: usize, selected: &dyn Fn(&Case) -> bool| {
         let mut jobs: Vec<_> = cases.iter().filter(|case| selected(case)).collect();
         let mut jobs: Vec<(Placement, &Case)> = jobs
             .drain(..)
             .flat_map(|case| {
-                let placements = match is_in_wine {
-                    true => vec![wine::placement(case)],
-                    false => Placement::all_for(case.layers).to_vec(),
-                };
-                placements.into_iter().map(move |placement| (placement, case))
+                let placements = target.system.placements(case).into_iter();
+                placements.map(move |placement| (placement, case))
             })
             .collect();
         jobs.sort_by_key(|(placement, _)| placement.name());
         for (placement, case) in jobs {
-            let limit = case.limit * if is_in_wine { wine::SLOWDOWN } else { 1 };
+            let limit = case.limit * target.system.slowdown();
             let case = Case { limit, ..*case };
             let target = Target {
                 driver: Some(driver.clone()),
@@ -55,15 +47,16 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
     add(test_driver, 0, &|case| case.driver.is_some());
     let mut missing = Vec::new();
     for (index, driver) in drivers.iter().enumerate() {
-        match driver.find() {
-            Ok(driver) => add(&driver, index, &|case| {
+        match &driver.found {
+            Ok(driver) => add(driver, index, &|case| {
                 case.driver.is_none() && case.schedule == Schedule::Always
             }),
-            Err(reason) if driver.is_required() && are_required() => {
-                let name = format!("driver {}", driver.name());
+            Err(reason) if driver.is_required && are_required() => {
+                let name = format!("driver {}", driver.name);
+                let reason = reason.clone();
                 missing.push(Trial::test(name, move || Err(Failed::from(reason))));
             }
-            Err(reason) => eprintln!("skipped: every case on {}: {reason}", driver.name()),
+            Err(reason) => eprintln!("skipped: every case on {}: {reason}", driver.name),
         }
     }
     trials.extend(missing);
@@ -72,8 +65,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
 
 fn run(case: &Case, target: &Target, name: &str) -> Result<(), Failed> {
     let driver = target.driver.as_ref().map_or("", |driver| &driver.name);
-    let exclusion = target.wine.as_ref().and_then(|_| wine::exclusion(case, driver));
-    let result = match exclusion {
+    let result = match target.system.exclusion(case, driver) {
         Some(reason) => Ok(CaseResult::skipped(*case, reason)),
         None => RUNNER.run(case, target),
     };
@@ -96,6 +88,7 @@ fn run(case: &Case, target: &Target, name: &str) -> Result<(), Failed> {
 
 fn failed(name: &str, error: String) -> Failed {
     let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    failures::keep(name, &error);
     failed.push(format!("{name}: {error}"));
     error.into()
 }
@@ -121,5 +114,12 @@ pub fn finish() -> anyhow::Result<()> {
     for failure in failed.iter() {
         println!("failed: {failure}");
     }
-    RUNNER.finish()
+    let finished = RUNNER.finish();
+    if let Err(error) = &finished {
+        failures::keep("the end of the processes that cases shared", &format!("{error:#}"));
+    }
+    if finished.is_err() || !failed.is_empty() {
+        println!("all failures, also of earlier runs: {}", failures::file().display());
+    }
+    finished
 }

@@ -1,6 +1,5 @@
 //! What runs when the cases are a program for Windows in Wine.
 
-use super::Placement;
 use crate::case::Case;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -41,11 +40,6 @@ const EXCLUDED: &[(&str, &str)] = &[
 /// lavapipe: the same code of the layer for Windows runs.
 const ON_SWIFTSHADER: [&str; 3] = ["abort::", "message::", "recovery::"];
 
-/// The placement of a case: there is no validation layer for Windows.
-pub fn placement(case: &Case) -> Placement {
-    Placement::without_validation(case.layers)
-}
-
 /// Why a case does not run on a driver.
 pub fn exclusion(case: &Case, driver: &str) -> Option<&'static str> {
     let starts_with = |prefix: &&str| case.name.starts_with(prefix);
@@ -59,8 +53,12 @@ pub fn exclusion(case: &Case, driver: &str) -> Option<&'static str> {
     is_left_out.then_some("in Wine, runs on lavapipe alone to save time")
 }
 
-/// Whether Wine's server has killed a process because it took more than a second to end, as on a busy machine. Its exit code is
-/// then lost.
+/// Whether Wine's server has killed a process that had ended.
+///
+/// A program for Windows that exits closes its connection to the server, and then calls the `exit` of the Linux process, where the
+/// driver's libraries clean up. The server kills a process that still exists a second after its last thread has ended
+/// (`process_sigkill` in Wine's `server/process.c`). So the kill follows the verdict, the layer's log and the unloading of every
+/// library for Windows, and takes nothing but the exit code. A program that calls `abort` ends without this clean-up.
 pub fn is_killed_by_server(status: ExitStatus) -> bool {
     status.signal() == Some(libc::SIGKILL)
 }

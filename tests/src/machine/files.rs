@@ -1,7 +1,7 @@
 //! The files beside the program.
 
 use crate::files;
-use crate::harness::{Placement, Target};
+use crate::harness::{Placement, System, Target};
 use anyhow::{Context, Result};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ impl Bundle {
             layer: self.layer.clone(),
             placement,
             program: (std::env::current_exe()?, Vec::new()),
-            wine: None,
+            system: System::Own,
             folder: self.processes(),
             shader_cache: None,
             settings: settings.to_vec(),

@@ -18,7 +18,7 @@ pub struct Block {
 }
 
 /// The keys of directives, which CONTRIBUTING.md explains.
-const KEYS: [&str; 4] = ["run by", "from", "file", "exit"];
+const KEYS: [&str; 5] = ["run by", "from", "file", "driver", "exit"];
 
 /// Start of a page that `cargo xtask generate` writes.
 const GENERATED: &str = "<!-- Generated";

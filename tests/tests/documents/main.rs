@@ -69,6 +69,7 @@ impl Document<'_> {
                 "run by" => return run_by(value, &block.text),
                 "from" => return from(value, &block.text),
                 "file" => return self.write(value, &block.text),
+                "driver" => self.shell.use_driver(value)?,
                 "exit" => exit = value.parse().context("the exit code is not a number")?,
                 _ => bail!("nothing checks `{key}`"),
             }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_test_kit::drivers::validation_layer;
+use vkabort_test_kit::drivers::{Driver, validation_layer};
 use vkabort_test_kit::{cargo, process, root};
 use vkabort_tests::assembly;
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
@@ -15,6 +15,7 @@ use vkabort_tests::slang::Slang;
 pub struct Shell {
     test: CommandTest,
     path: OsString,
+    driver: Driver,
 }
 
 impl Shell {
@@ -28,7 +29,15 @@ impl Shell {
             .map(PathBuf::from);
         let old = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(folders.chain(std::env::split_paths(&old)))?;
-        Ok(Self { test, path })
+        let driver = drivers()?.remove(0);
+        Ok(Self { test, path, driver })
+    }
+
+    /// Runs the following commands on this driver instead of the first.
+    pub fn use_driver(&mut self, name: &str) -> Result<()> {
+        let driver = drivers()?.into_iter().find(|driver| driver.name == name);
+        self.driver = driver.with_context(|| format!("the driver {name} is not installed"))?;
+        Ok(())
     }
 
     /// The folder in which commands run.
@@ -49,7 +58,7 @@ impl Shell {
     }
 
     /// Runs a line and returns both of its outputs. Lines of Cargo run in the repository, the others in the scratch folder on
-    /// the first driver. `cd` copies a folder of the repository there. Release builds are not run, only looked up: they would
+    /// the driver. `cd` copies a folder of the repository there. Release builds are not run, only looked up: they would
     /// compile everything once more.
     pub fn run(&self, line: &str, exit: i32) -> Result<String> {
         if line.starts_with("cargo ") {
@@ -66,8 +75,7 @@ impl Shell {
         if let Some(arguments) = line.strip_prefix("spirv-as --target-env vulkan1.2 ") {
             return self.assemble(arguments).with_context(|| line.to_owned());
         }
-        let driver = drivers()?.remove(0);
-        let mut command = self.test.program(&driver, Path::new("sh"))?;
+        let mut command = self.test.program(&self.driver, Path::new("sh"))?;
         // In one stream, in the order of a terminal.
         command
             .args(["-c", &format!("exec 2>&1\n{line}")])

@@ -96,6 +96,23 @@ fn the_crash_handler_in_c_decodes_messages() -> Result<()> {
 }
 
 #[test]
+fn a_program_loads_the_c_library_where_cargo_built_it() -> Result<()> {
+    let (scratch, crash) = (scratch::folder()?, crash()?);
+    let built = cargo::build_decoder()?;
+    let folder = built.parent().context("the library has no folder")?;
+    let handler = scratch.path().join("handler");
+    let mut compile = Command::new("cc");
+    compile.args(["main.c", "crash_handler.c", "-lvkabort_decode", "-o"]);
+    compile.arg(&handler).arg("-L").arg(folder);
+    compile.arg("-I").arg(root().join("decode/include"));
+    compile.arg(format!("-Wl,-rpath,{}", folder.display()));
+    process::output(compile.current_dir(root().join("examples/crash-handler")))?;
+    let shown = handle(&handler, crash.path(), &["messages.bin", "crash.jsonl", "sum.spv"])?;
+    ensure!(shown.starts_with(REPORT), "{shown}");
+    Ok(())
+}
+
+#[test]
 fn the_crash_handler_in_rust_decodes_messages() -> Result<()> {
     let (handler, crash) = (cargo::build_crash_handler()?, crash()?);
     let mut sites = Command::new(cargo::build_command(Profile::OWN)?);

@@ -6,11 +6,13 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use vkabort_instrument::DEFAULT_LOOP_BUDGET;
 use vkabort_oracle::words::{from_bytes, to_bytes};
 use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::{cargo, process, root};
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
+use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::slang::Slang;
 
 /// Runs `glslang` on a file of a folder.
@@ -50,9 +52,7 @@ fn on_every_driver(
     let folder = build(&test)?;
     let (program, shader) = (folder.join("sum"), shader(&test, &folder)?);
     let words = [&program, &shader].map(|path| path.display().to_string());
-    // SwiftShader crashes on the debug information of the command glslang 16.6 in a shader with functions, aborts or not.
-    let swiftshader = TestDriver::SwiftShader.name();
-    for driver in drivers()?.into_iter().filter(|driver| driver.name != swiftshader) {
+    for driver in drivers()? {
         let ended = test.finish(&mut test.run(&driver, &[], &[&words[0], &words[1]])?)?;
         let context = || format!("{}\n{}", driver.name, ended.output_tail());
         check(&ended).with_context(context)?;
@@ -81,6 +81,44 @@ fn the_c_program_reports_its_abort_and_recovers() -> Result<()> {
     )
 }
 
+/// The program enables no extension, and its shader does not end. lavapipe 22.3 ends every loop after 65,535 iterations.
+#[test]
+fn a_c_program_without_aborts_reports_its_loop_and_ends() -> Result<()> {
+    let test = CommandTest::new()?;
+    let folder = build(&test)?;
+    let files = ["plain", "collatz.spv"].map(|name| folder.join(name).display().to_string());
+    for name in TestDriver::ALL {
+        let Ok(driver) = name.find() else { continue };
+        let budget = if name == TestDriver::Lavapipe {
+            20_000
+        } else {
+            DEFAULT_LOOP_BUDGET
+        };
+        let setting = format!("loop_budget={budget}");
+        let mut command = match driver.interpreter {
+            // The program needs the driver's C library, which the command does not know.
+            Some(_) => {
+                let environment = environment(&driver, &test.layer, Placement::Alone, test.scratch.path())?;
+                let mut command = environment.command(Path::new(&files[0]))?;
+                command
+                    .arg(&files[1])
+                    .env("VK_VKABORT_SHADER_ABORT_SANITIZE", "default");
+                command
+            }
+            None => test.run(&driver, &["--sanitize", "--set", &setting], &[&files[0], &files[1]])?,
+        };
+        let ended = test.finish(&mut command)?;
+        let context = || format!("{}\n{}", driver.name, ended.output_tail());
+        let first = format!("vkabort: shader aborted: loop does not end: {budget} iterations\n  --> collatz.comp:15\n");
+        ensure!(ended.stderr.starts_with(&first), "{}", context());
+        ensure!(ended.stderr.contains("invocation global (0, 0, 0)"), "{}", context());
+        ensure!(ended.stdout == "The shader has run: word 1 is 0\n", "{}", context());
+        let expected = if driver.interpreter.is_some() { 0 } else { 90 };
+        ensure!(exit_code(&ended)? == expected, "{}", context());
+    }
+    Ok(())
+}
+
 #[test]
 fn its_test_runs_under_ctest_and_its_messages_are_decoded() -> Result<()> {
     let test = CommandTest::new()?;
@@ -98,6 +136,50 @@ fn its_test_runs_under_ctest_and_its_messages_are_decoded() -> Result<()> {
         .current_dir(&folder);
     let ended = test.finish(&mut decode)?;
     ensure!(ended.stdout.contains("--> sum.comp:14"), "{}", ended.output_tail());
+    Ok(())
+}
+
+#[test]
+fn the_cmake_functions_refuse_what_they_do_not_know() -> Result<()> {
+    let test = CommandTest::new()?;
+    let project = test.scratch.path();
+    let configure = |call: &str| -> Result<(bool, String)> {
+        let module = root().join("cmake/vkabort.cmake");
+        let text = format!(
+            "cmake_minimum_required(VERSION 3.20)\nproject(p NONE)\nenable_testing()\ninclude(\"{}\")\nadd_custom_target(t)\n{call}\n",
+            module.display()
+        );
+        fs::write(project.join("CMakeLists.txt"), text)?;
+        let mut cmake = Command::new("cmake");
+        cmake.args(["-S", ".", "-B", "refused", "-DVKABORT=vkabort", "-DGLSLANG=glslang"]);
+        let output = cmake.current_dir(project).output()?;
+        Ok((
+            output.status.success(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        ))
+    };
+    for (call, problem) in [
+        (
+            "vkabort_test(NAME t COMMND sh)",
+            "vkabort_test: unknown arguments: COMMND;sh",
+        ),
+        ("vkabort_test(NAME COMMAND sh)", "vkabort_test: no value for NAME"),
+        ("vkabort_test(COMMAND sh)", "vkabort_test needs NAME and COMMAND"),
+        (
+            "vkabort_shader(t a.comp WEROR)",
+            "vkabort_shader: unknown arguments: WEROR",
+        ),
+    ] {
+        let (is_accepted, text) = configure(call)?;
+        ensure!(!is_accepted && text.contains(problem), "{call}\n{text}");
+    }
+    for call in [
+        "vkabort_test(NAME t COMMAND sh -c true SETTINGS)",
+        "vkabort_shader(t shaders/a.comp WERROR OPTIONS ALLOW overlap DENY format FORMAT github)",
+    ] {
+        let (is_accepted, text) = configure(call)?;
+        ensure!(is_accepted, "{call}\n{text}");
+    }
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Builds the layer, the command and the C library as they are released, and separates their debug information.
 
+use super::platform::Platform;
 use super::reproducible;
 use crate::{toolchain, zig};
 use anyhow::{Context, Result, ensure};
@@ -13,6 +14,8 @@ use vkabort_test_kit::process;
 pub struct Built {
     /// The stripped library of the layer.
     pub library: Program,
+    /// The same for 32-bit programs.
+    pub library_32: Option<Program>,
     /// The stripped command `vkabort`.
     pub command: Program,
     /// The stripped C library that decodes messages.
@@ -25,8 +28,9 @@ pub struct Built {
 
 impl Built {
     /// The files with separate debug information.
-    pub fn programs(&self) -> [&Program; 3] {
-        [&self.library, &self.command, &self.decoder]
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        let always = [&self.library, &self.command, &self.decoder];
+        always.into_iter().chain(&self.library_32)
     }
 }
 
@@ -40,18 +44,21 @@ pub struct Program {
     pub build_id: String,
 }
 
-/// Builds the sources in `root` for `target`, with Cargo's files and the results in `folder`. The results depend on the
-/// sources, the versions of Rust and zig, and the target only.
+/// Builds the sources in `root` for a platform, with Cargo's files and the results in `folder`. The results depend on the
+/// sources, the versions of Rust and zig, and the platform only.
 ///
 /// # Errors
 ///
 /// A build fails, or a result needs a newer glibc or other libraries than every distribution has.
-pub fn build(root: &Path, target: &str, folder: &Path) -> Result<Built> {
+pub fn build(root: &Path, platform: &Platform, folder: &Path) -> Result<Built> {
     let mut flags = reproducible::flags(root, folder)?;
     // An id for debuggers.
     flags.push("-Clink-arg=-Wl,--build-id=sha1".to_owned());
     // One at a time: together, the layer would get the features that only the command needs of shared dependencies.
-    for package in ["vkabort-layer", "vkabort-cli", "vkabort-decode"] {
+    let target = platform.target.as_str();
+    let packages = ["vkabort-layer", "vkabort-cli", "vkabort-decode"].map(|package| (package, target));
+    let for_32 = platform.target_32.map(|target| ("vkabort-layer", target));
+    for (package, target) in packages.into_iter().chain(for_32) {
         let mut cargo = zig::cargo("build", target)?;
         cargo
             .args(["--locked", "--quiet", "--profile", "dist", "--package", package])
@@ -61,15 +68,21 @@ pub fn build(root: &Path, target: &str, folder: &Path) -> Result<Built> {
         process::run(&mut cargo)?;
     }
     let built = folder.join(target).join("dist");
+    let library_32 = platform
+        .target_32
+        .map(|target| folder.join(target).join("dist").join(LIBRARY_FILE));
+    let library_32 = library_32.map(|file| strip(&file)).transpose()?;
     let library = strip(&built.join(LIBRARY_FILE))?;
     let command = strip(&built.join("vkabort"))?;
     let decoder = strip(&built.join("libvkabort_decode.so"))?;
     let decoder_archive = strip_archive(&built.join("libvkabort_decode.a"))?;
     let mut glibc = Version::default();
-    for program in [&library.path, &command.path, &decoder.path] {
+    let for_32 = library_32.as_ref().map(|library| &library.path);
+    let linked = || [&library.path, &command.path, &decoder.path].into_iter().chain(for_32);
+    for program in linked() {
         glibc = glibc.max(portability::required_glibc(program, zig::GLIBC)?);
     }
-    for file in [&library.path, &command.path, &decoder.path, &decoder_archive] {
+    for file in linked().chain([&decoder_archive]) {
         let bytes = fs::read(file)?;
         let text = root
             .to_str()
@@ -84,6 +97,7 @@ pub fn build(root: &Path, target: &str, folder: &Path) -> Result<Built> {
     }
     Ok(Built {
         library,
+        library_32,
         command,
         decoder,
         decoder_archive,

@@ -1,13 +1,13 @@
 //! The files of the layer and the command in the packages, and the documentation.
 
-use super::build::Built;
+use super::build::{Built, Program};
 use super::licenses;
 use super::tree::Tree;
 use crate::{toolchain, zig};
 use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;
-use vkabort_manifest::{Kind, LAYER, LIBRARY, file_name};
+use vkabort_manifest::{Bits, FOLDER_32, Kind, LAYER, LIBRARY, file_name, file_name_32};
 use vkabort_test_kit::{process, root};
 
 /// Version of the packages.
@@ -26,17 +26,8 @@ pub const LICENSES: [&str; 3] = ["copyright", "third-party.txt.gz", "rust-standa
 ///
 /// A file cannot be read or written, or the command fails.
 pub fn write(tree: &Tree, built: &Built, target: &str, runner: &[&str]) -> Result<()> {
-    tree.copy(&format!("lib/vkabort/{LIBRARY}"), &built.library.path)?;
+    write_layer(tree, &built.library, "", &file_name(LAYER), Bits::B64)?;
     tree.write_program("bin/vkabort", fs::read(&built.command.path)?)?;
-    // Off until VKABORT_ENABLE=1. The explicit one is outside of the loader's folders: of two manifests with the same layer
-    // name the loader takes one, and not always the same one.
-    for (kind, folder) in [
-        (Kind::Implicit, "share/vulkan/implicit_layer.d"),
-        (Kind::Explicit, "share/vkabort/explicit_layer.d"),
-    ] {
-        let text = vkabort_manifest::text(kind, LAYER, format!("{LIBRARY_FROM_MANIFEST}{LIBRARY}").as_ref())?;
-        tree.write(&format!("{folder}/{}", file_name(LAYER)), text)?;
-    }
     let vkabort = |words: &[&str]| {
         let mut words = runner
             .iter()
@@ -86,6 +77,31 @@ pub fn write(tree: &Tree, built: &Built, target: &str, runner: &[&str]) -> Resul
     )?;
     let folders = ["examples/c", "examples/assert", "examples/crash-handler", "cmake"];
     copy_sources(tree, &folders, |file| format!("{DOC}/{file}"))
+}
+
+/// Writes the layer for 32-bit programs below `tree`'s folder, beside that of [`write`].
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn write_layer_32(tree: &Tree, library: &Program) -> Result<()> {
+    write_layer(tree, library, &format!("{FOLDER_32}/"), &file_name_32(LAYER), Bits::B32)
+}
+
+/// Writes a library into a folder of `lib/vkabort/`, and its manifests.
+fn write_layer(tree: &Tree, library: &Program, folder: &str, manifest: &str, bits: Bits) -> Result<()> {
+    tree.copy(&format!("lib/vkabort/{folder}{LIBRARY}"), &library.path)?;
+    // Off until VKABORT_ENABLE=1. The explicit one is outside of the loader's folders: of two manifests with the same layer
+    // name the loader takes one, and not always the same one.
+    for (kind, to) in [
+        (Kind::Implicit, "share/vulkan/implicit_layer.d"),
+        (Kind::Explicit, "share/vkabort/explicit_layer.d"),
+    ] {
+        let path = format!("{LIBRARY_FROM_MANIFEST}{folder}{LIBRARY}");
+        let text = vkabort_manifest::text(kind, LAYER, path.as_ref(), Some(bits))?;
+        tree.write(&format!("{to}/{manifest}"), text)?;
+    }
+    Ok(())
 }
 
 /// Copies the files of folders of the repository to the paths that `to` makes of theirs.

@@ -14,6 +14,8 @@ use vkabort_test_kit::process;
 
 const LIBRARY: &str = "libvkabort-decode1";
 const DEVELOPMENT: &str = "libvkabort-decode-dev";
+/// The layer for 32-bit programs. Its architecture in Debian is i386; the package `vkabort` has the layer for others.
+const LAYER_32: &str = "vkabort-layer";
 
 /// The packages of one build, which are written into `out`, in folders of `stage`.
 struct Packages<'a> {
@@ -47,6 +49,7 @@ pub fn build(
     };
     packages.main(files)?;
     packages.decoder(files)?;
+    let layer_32 = packages.layer_32(files)?;
     let names = [
         "vkabort",
         LIBRARY,
@@ -54,7 +57,8 @@ pub fn build(
         "vkabort-dbgsym",
         "libvkabort-decode1-dbgsym",
     ];
-    Ok(names.map(|name| deb::file(name, platform.debian)).to_vec())
+    let names = names.map(|name| deb::file(name, platform.debian));
+    Ok(names.into_iter().chain(layer_32).collect())
 }
 
 impl Packages<'_> {
@@ -89,6 +93,36 @@ impl Packages<'_> {
         };
         deb::build(&tree, &control, self.epoch, self.out)?;
         self.symbols("vkabort", &[&self.built.library, &self.built.command])
+    }
+
+    /// The layer for 32-bit programs, if there is one. Returns the name of its package.
+    fn layer_32(&self, files: &Tree) -> Result<Option<String>> {
+        const ARCHITECTURE: &str = "i386";
+        let Some(library) = &self.built.library_32 else {
+            return Ok(None);
+        };
+        let tree = Tree::new(self.stage.join(LAYER_32))?;
+        let usr = Tree::new(tree.root.join("usr"))?;
+        contents::write_layer_32(&usr, library)?;
+        let documents = format!("share/doc/{LAYER_32}");
+        for name in contents::LICENSES {
+            usr.copy(&format!("{documents}/{name}"), &files.root.join(DOC).join(name))?;
+        }
+        self.changelog(&usr, &documents)?;
+        let control = Control {
+            package: LAYER_32,
+            architecture: ARCHITECTURE,
+            fields: &format!(
+                "Section: devel\nPriority: optional\nDepends: libc6 (>= {})\nRecommends: libvulkan1\nEnhances: vkabort\n",
+                self.built.glibc
+            ),
+            description: "Vulkan layer that makes shader aborts work, for 32-bit programs\n \
+                          The layer of the package vkabort for 32-bit programs, many games for example.\n \
+                          It is off until VKABORT_ENABLE=1 is in a program's environment.",
+            others: &[],
+        };
+        deb::build(&tree, &control, self.epoch, self.out)?;
+        Ok(Some(deb::file(LAYER_32, ARCHITECTURE)))
     }
 
     /// The C library, and what compiling programs with it needs.

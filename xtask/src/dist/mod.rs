@@ -33,7 +33,7 @@ pub fn dist(target: Option<&str>, check: bool) -> Result<()> {
     let target = target.map_or_else(toolchain::host, |target| Ok(target.to_owned()))?;
     let platform = Platform::of(&target)?;
     let out = target_folder().join("packages");
-    let built = build::build(&root(), &target, &target_folder().join("dist-build"))?;
+    let built = build::build(&root(), &platform, &target_folder().join("dist-build"))?;
     let epoch = epoch()?;
     let packed = pack(&platform, &built, epoch, &out)?;
     for (name, path) in [

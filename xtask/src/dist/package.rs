@@ -31,11 +31,14 @@ pub struct Packed {
 ///
 /// The layer is too large, a file cannot be written, or `lintian` finds a fault.
 pub fn pack(platform: &Platform, built: &Built, epoch: u64, out: &Path) -> Result<Packed> {
-    let size = fs::metadata(&built.library.path)?.len();
-    ensure!(
-        size <= MAX_LAYER_SIZE,
-        "the layer's library has {size} bytes, more than the limit of {MAX_LAYER_SIZE}"
-    );
+    for library in [&built.library].into_iter().chain(&built.library_32) {
+        let size = fs::metadata(&library.path)?.len();
+        ensure!(
+            size <= MAX_LAYER_SIZE,
+            "{} has {size} bytes, more than the limit of {MAX_LAYER_SIZE}",
+            library.path.display()
+        );
+    }
     let stage = out.join("stage");
     fs::create_dir_all(out)?;
     let runner: Vec<&str> = platform.runner.iter().map(String::as_str).collect();
@@ -44,6 +47,9 @@ pub fn pack(platform: &Platform, built: &Built, epoch: u64, out: &Path) -> Resul
     let archive = Tree::new(stage.join("archive"))?;
     contents::write(&archive, built, &platform.target, &runner)?;
     let debian = deb_packages::build(platform, built, &archive, epoch, &stage, out)?;
+    if let Some(library) = &built.library_32 {
+        contents::write_layer_32(&archive, library)?;
+    }
     decoder::install(
         &built.decoder.path,
         &built.decoder_archive,

@@ -2,6 +2,7 @@
 
 use crate::{qemu, toolchain};
 use anyhow::{Result, bail};
+use vkabort_test_kit::i686;
 
 /// A target that packages are made for.
 pub struct Platform {
@@ -11,6 +12,8 @@ pub struct Platform {
     pub debian: &'static str,
     /// Debian's folder of libraries, below `/usr/`.
     pub libraries: &'static str,
+    /// The target of 32-bit programs that run on the same machines.
+    pub target_32: Option<&'static str>,
     /// Words before a command line that runs it on this machine.
     pub runner: Vec<String>,
 }
@@ -35,6 +38,7 @@ impl Platform {
             target: target.into(),
             debian,
             libraries,
+            target_32: (debian == "amd64").then_some(i686::TARGET),
             runner,
         })
     }

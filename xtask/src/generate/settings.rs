@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use serde_json::Value as Json;
 use std::fmt::Write;
+use vkabort_manifest::value::text_of;
 use vkabort_manifest::{ENV_PREFIXES, FILE_PREFIX, Kind};
 
 const INTRODUCTION: &str = "\
@@ -40,10 +41,9 @@ pub fn generate() -> Result<String> {
         .replace("FILE_PREFIX", FILE_PREFIX)
         .replace("PREFIX", ENV_PREFIXES[0]);
     for setting in settings.context("the manifest has no settings")? {
-        let default = match &setting["default"] {
-            Json::String(text) if text.is_empty() => "empty".to_owned(),
-            Json::String(text) => format!("`{text}`"),
-            other => format!("`{other}`"),
+        let default = match text_of(&setting["default"]) {
+            text if text.is_empty() => "empty".to_owned(),
+            text => format!("`{text}`"),
         };
         write!(
             out,
@@ -74,7 +74,7 @@ pub fn generate() -> Result<String> {
     {
         let mut pairs = Vec::new();
         for pair in preset["settings"].as_array().into_iter().flatten() {
-            pairs.push(format!("`{} = {}`", text(pair, "key")?, text(pair, "value")?));
+            pairs.push(format!("`{} = {}`", text(pair, "key")?, text_of(&pair["value"])));
         }
         writeln!(
             out,

@@ -174,7 +174,7 @@ impl Prefix {
         Ok(text)
     }
 
-    /// The entries of Vulkan's part of the registry, and the files and folders of the prefix.
+    /// The keys and entries of Vulkan's part of the registry, and the files and folders of the prefix.
     fn state(&self) -> Result<BTreeSet<String>> {
         let mut find = Command::new("find");
         let files = process::output(
@@ -182,8 +182,6 @@ impl Prefix {
                 .args(["-path", "*/Temp", "-prune", "-o", "-print"]),
         )?;
         let registry = self.registry()?;
-        // Without the names of keys: an empty list of layers stays, since other programs share it.
-        let entries = registry.lines().filter(|line| !line.starts_with("HKEY"));
-        Ok(entries.chain(files.lines()).map(str::to_owned).collect())
+        Ok(registry.lines().chain(files.lines()).map(str::to_owned).collect())
     }
 }

@@ -68,7 +68,7 @@ pub fn build(root: &Path, folder: &Path, path: &Path) -> Result<()> {
         add(program, &bytes)?;
     }
     for kind in [Kind::Implicit, Kind::Explicit] {
-        let text = vkabort_manifest::text(kind, LAYER, Path::new(&format!("..\\{LIBRARY_WINDOWS}")))?;
+        let text = vkabort_manifest::text(kind, LAYER, Path::new(&format!("..\\{LIBRARY_WINDOWS}")), None)?;
         let file = format!("{}/{}", kind.folder(), vkabort_manifest::file_name(LAYER));
         add(&file, text.as_bytes())?;
     }

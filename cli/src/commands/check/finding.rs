@@ -8,6 +8,8 @@ use vkabort_record::site::{Location, Site};
 pub struct Finding {
     /// Its kind.
     pub rule: Rule,
+    /// Whether it is an error, rather than a warning.
+    pub is_error: bool,
     /// The source file, or the module if the source is unknown.
     pub file: String,
     /// Line of the source file, from 1.
@@ -16,6 +18,8 @@ pub struct Finding {
     pub column: Option<u32>,
     /// The problem and its remedy.
     pub message: String,
+    /// The check of the sanitizer that planted the abort.
+    pub check: Option<String>,
 }
 
 impl Finding {
@@ -39,33 +43,42 @@ impl Finding {
 
     fn new(rule: Rule, module: &str, site: Option<&Site>, message: &str) -> Self {
         let number = |number: u32| (number > 0).then_some(number);
-        match site.map(|site| (site, &site.location)) {
-            Some((_, Some(Location { file, line, column, .. }))) => Self {
-                rule,
-                file: file.clone(),
-                line: number(*line),
-                column: number(*line).and(number(*column)),
-                message: message.to_owned(),
-            },
-            // Without a line, the function is the best description of the place.
-            Some((site, None)) => Self::of_module(rule, module, format!("abort in `{}`: {message}", site.function)),
-            None => Self::of_module(rule, module, message.to_owned()),
-        }
-    }
-
-    fn of_module(rule: Rule, module: &str, message: String) -> Self {
-        Self {
+        let of_module = Self {
             rule,
+            is_error: rule.is_error(),
             file: module.to_owned(),
             line: None,
             column: None,
-            message,
+            message: message.to_owned(),
+            check: None,
+        };
+        let Some(site) = site else { return of_module };
+        let finding = match &site.location {
+            Some(Location { file, line, column, .. }) => Self {
+                file: file.clone(),
+                line: number(*line),
+                column: number(*line).and(number(*column)),
+                ..of_module
+            },
+            // Without a line, the function is the best description of the place.
+            None => Self {
+                message: format!("abort in `{}`: {message}", site.function),
+                ..of_module
+            },
+        };
+        match &site.check {
+            Some(check) => Self {
+                message: format!("check {check}: {}", finding.message),
+                check: Some(check.clone()),
+                ..finding
+            },
+            None => finding,
         }
     }
 
     /// `error` or `warning`.
     pub fn level(&self) -> &'static str {
-        if self.rule.is_error() { "error" } else { "warning" }
+        if self.is_error { "error" } else { "warning" }
     }
 }
 
@@ -74,17 +87,21 @@ impl Finding {
 pub fn examples() -> [Finding; 2] {
     let warning = Finding {
         rule: Rule::Format,
+        is_error: false,
         file: "a,b.comp".to_owned(),
         line: Some(7),
         column: Some(5),
         message: "100% wrong:\na second line".to_owned(),
+        check: Some("loops".to_owned()),
     };
     let error = Finding {
         rule: Rule::Size,
+        is_error: true,
         file: "a.spv".to_owned(),
         line: None,
         column: None,
         message: "too large".to_owned(),
+        check: None,
     };
     [warning, error]
 }

@@ -2,10 +2,14 @@
 
 use super::finding::Finding;
 use serde_json::{Value as Json, json};
+use std::path::Path;
 use vkabort_instrument::Rule;
 
-/// A log with one run.
-pub fn document(findings: &[Finding]) -> String {
+/// Name of the folder that files are relative to, as GitHub and others expect it.
+const ROOT: &str = "%SRCROOT%";
+
+/// A log with one run. `root`: the absolute folder that the files are relative to.
+pub fn document(findings: &[Finding], root: Option<&Path>) -> Json {
     let rules = Rule::ALL.map(|rule| {
         json!({
             "id": rule.name(),
@@ -13,8 +17,8 @@ pub fn document(findings: &[Finding]) -> String {
             "defaultConfiguration": {"level": if rule.is_error() { "error" } else { "warning" }},
         })
     });
-    let results: Vec<Json> = findings.iter().map(result).collect();
-    let document = json!({
+    let results: Vec<Json> = findings.iter().map(|finding| result(finding, root.is_some())).collect();
+    let mut document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -27,23 +31,35 @@ pub fn document(findings: &[Finding]) -> String {
             "results": results,
         }],
     });
-    format!("{document:#}\n")
+    if let Some(root) = root {
+        let path = root.to_string_lossy().replace('\\', "/");
+        let path = format!("file:///{}/", uri(path.trim_start_matches('/')).replace("%3A", ":"));
+        document["runs"][0]["originalUriBaseIds"] = json!({ROOT: {"uri": path}});
+    }
+    document
 }
 
-fn result(finding: &Finding) -> Json {
+fn result(finding: &Finding, has_root: bool) -> Json {
     let mut location = json!({"artifactLocation": {"uri": uri(&finding.file)}});
+    if has_root && !Path::new(&finding.file).is_absolute() {
+        location["artifactLocation"]["uriBaseId"] = json!(ROOT);
+    }
     if let Some(line) = finding.line {
         location["region"] = json!({"startLine": line});
     }
     if let Some(column) = finding.column {
         location["region"]["startColumn"] = json!(column);
     }
-    json!({
+    let mut result = json!({
         "ruleId": finding.rule.name(),
         "level": finding.level(),
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": location}],
-    })
+    });
+    if let Some(check) = &finding.check {
+        result["properties"] = json!({"check": check});
+    }
+    result
 }
 
 /// A path as a URI reference (RFC 3986): all but unreserved characters and `/` as bytes in hexadecimal.
@@ -63,16 +79,22 @@ mod tests {
 
     #[test]
     fn results_name_a_rule_and_a_place() {
-        let document: Json = serde_json::from_str(&document(&examples())).expect("JSON");
+        let document = document(&examples(), Some(Path::new("/re po")));
         let run = &document["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
         for result in run["results"].as_array().expect("results") {
             assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
         }
         let place = &run["results"][0]["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "a%2Cb.comp");
+        assert_eq!(
+            place["artifactLocation"],
+            json!({"uri": "a%2Cb.comp", "uriBaseId": "%SRCROOT%"})
+        );
+        assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///re%20po/");
         assert_eq!(place["region"], json!({"startLine": 7, "startColumn": 5}));
+        assert_eq!(run["results"][0]["properties"]["check"], "loops");
         assert_eq!(run["results"][1]["level"], "error");
+        assert!(run["results"][1]["properties"].is_null());
         assert!(run["results"][1]["locations"][0]["physicalLocation"]["region"].is_null());
     }
 }

@@ -1,28 +1,24 @@
 //! Findings as compilers print theirs, so that editors and build systems recognise them.
 
 use super::finding::Finding;
-use vkabort_record::escape::one_line;
+use vkabort_record::escape::{Styled, one_line};
 
 /// A line for each finding.
-pub fn document(findings: &[Finding], color: bool) -> String {
-    findings.iter().map(|finding| line(finding, color)).collect()
-}
-
-fn line(finding: &Finding, color: bool) -> String {
-    let mut place = one_line(&finding.file);
-    for number in [finding.line, finding.column].into_iter().flatten() {
-        place += &format!(":{number}");
+pub fn document(findings: &[Finding], color: bool) -> Styled {
+    let mut out = Styled::default();
+    for finding in findings {
+        let mut place = finding.file.clone();
+        for number in [finding.line, finding.column].into_iter().flatten() {
+            place += &format!(":{number}");
+        }
+        let level = finding.level();
+        let style = if level == "error" { "1;31" } else { "1;35" };
+        out.push(&Styled::plain(&one_line(&format!("{place}: "))));
+        out.push(&Styled::new(style, level, color));
+        let text = format!(": {} [{}]", finding.message, finding.rule.name());
+        out.push(&Styled::plain(&(one_line(&text) + "\n")));
     }
-    let level = match (color, finding.level()) {
-        (false, level) => level.to_owned(),
-        (true, "error") => "\x1b[1;31merror\x1b[0m".to_owned(),
-        (true, level) => format!("\x1b[1;35m{level}\x1b[0m"),
-    };
-    format!(
-        "{place}: {level}: {} [{}]\n",
-        one_line(&finding.message),
-        finding.rule.name()
-    )
+    out
 }
 
 #[cfg(test)]
@@ -33,7 +29,7 @@ mod tests {
     #[test]
     fn a_finding_is_one_line() {
         assert_eq!(
-            document(&examples(), false),
+            &*document(&examples(), false),
             "a,b.comp:7:5: warning: 100% wrong:\\na second line [format]\na.spv: error: too large [size]\n"
         );
         assert!(document(&examples(), true).contains("a.spv: \x1b[1;31merror\x1b[0m: "));

@@ -47,6 +47,17 @@ pub fn probe(library: Option<&PathBuf>) -> Result<Json> {
     Ok(probed)
 }
 
+/// Why programs find no device on this machine, if they find none.
+pub fn why_no_device() -> Option<String> {
+    let probed = probe(None).ok()?;
+    match probed["error"].as_str() {
+        Some(error) => Some(error.to_owned()),
+        None => array(&probed["devices"])
+            .is_empty()
+            .then(|| "the Vulkan drivers have no device".to_owned()),
+    }
+}
+
 /// All findings: the registered manifests, and every device as seen `without` the layer and `with` it.
 pub fn merge(library: &Result<PathBuf>, without: &Json, with: Option<&Json>) -> Json {
     let registered: Vec<Json> = locate::registered()

@@ -6,10 +6,13 @@
 mod display;
 mod findings;
 
+pub use findings::why_no_device;
+
 use crate::commands::settings::{sources, switch_problem};
 use crate::failure::{Result, code};
 use crate::{io, locate, settings, system};
 use clap::Args;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_conform::probe;
 
@@ -18,7 +21,7 @@ use vkabort_conform::probe;
 pub struct DoctorArgs {
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
-    layer: Option<String>,
+    layer: Option<PathBuf>,
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
@@ -35,7 +38,7 @@ pub struct DoctorArgs {
 pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     if args.probe {
         let log = std::env::var_os(settings::variable("log_file")?);
-        io::print(&format!("{}\n", probe::machine(log.as_deref().map(AsRef::as_ref))))?;
+        io::print_json(&probe::machine(log.as_deref().map(AsRef::as_ref)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let library = locate::library(args.layer.as_deref());
@@ -45,12 +48,10 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
         Err(_) => None,
     };
     let found = findings::merge(&library, &without, with.as_ref());
-    let text = if args.json {
-        format!("{found}\n")
-    } else {
-        display::text(&found)
-    };
-    io::print(&text)?;
+    match args.json {
+        true => io::print_json(&found)?,
+        false => io::print(&display::text(&found))?,
+    }
     if let Some(problem) = switch_problem(&sources()) {
         io::note(&problem);
     }

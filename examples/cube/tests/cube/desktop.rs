@@ -22,10 +22,10 @@ const POLL: Duration = Duration::from_millis(20);
 /// Size of the cube's window at its start.
 pub const SIZE: (usize, usize) = (480, 400);
 
-/// A screen with a window manager.
+/// A screen with or without a window manager.
 pub struct Desktop {
     display: Display,
-    manager: Child,
+    manager: Option<Child>,
 }
 
 impl Desktop {
@@ -46,7 +46,10 @@ impl Desktop {
             .stderr(Stdio::null())
             .spawn()
             .context("blackbox does not start")?;
-        let desktop = Self { display, manager };
+        let desktop = Self {
+            display,
+            manager: Some(manager),
+        };
         // The manager answers once it has announced what it supports.
         let start = Instant::now();
         while desktop.xdotool("get_num_desktops").is_err() {
@@ -54,6 +57,15 @@ impl Desktop {
             sleep(POLL);
         }
         Ok(Some(desktop))
+    }
+
+    /// Opens the screen without a manager. `None` if a program is not installed, with a note.
+    pub fn bare() -> Result<Option<Self>> {
+        if installed("xdotool")?.is_none() {
+            return Ok(None);
+        }
+        let display = Display::open()?;
+        Ok(display.map(|display| Self { display, manager: None }))
     }
 
     /// Runs `xdotool`, and returns what it prints.
@@ -66,8 +78,10 @@ impl Desktop {
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        let _ = self.manager.kill();
-        let _ = self.manager.wait();
+        if let Some(manager) = &mut self.manager {
+            let _ = manager.kill();
+            let _ = manager.wait();
+        }
     }
 }
 
@@ -81,7 +95,7 @@ pub struct Cube<'a> {
 }
 
 impl<'a> Cube<'a> {
-    /// Starts the cube with aborts, and waits until its window has the input focus.
+    /// Starts the cube with aborts. Waits until a manager has given its window the input focus, or moves the pointer into it.
     pub fn start(desktop: &'a Desktop, test: &Test, driver: &Driver, validation: Validation) -> Result<Self> {
         let setting = Setting {
             display: Some(&desktop.display),
@@ -107,7 +121,10 @@ impl<'a> Cube<'a> {
             cube.window = found.unwrap_or_default().trim().to_owned();
             Ok(!cube.window.is_empty())
         })?;
-        cube.activate()?;
+        match desktop.manager {
+            Some(_) => cube.activate()?,
+            None => cube.act("mousemove --window WINDOW 100 100")?,
+        }
         Ok(cube)
     }
 
@@ -222,7 +239,20 @@ impl Drop for Cube<'_> {
 
 /// Runs a test with a window of a new cube on lavapipe and on SwiftShader, which present in different ways.
 pub fn on_drivers(validation: Validation, test: impl Fn(&mut Cube<'_>) -> Result<()>) -> Result<()> {
-    let Some(desktop) = Desktop::open()? else {
+    on_desktop(Desktop::open()?, validation, test)
+}
+
+/// [`on_drivers`] without a window manager.
+pub fn without_manager(validation: Validation, test: impl Fn(&mut Cube<'_>) -> Result<()>) -> Result<()> {
+    on_desktop(Desktop::bare()?, validation, test)
+}
+
+fn on_desktop(
+    desktop: Option<Desktop>,
+    validation: Validation,
+    test: impl Fn(&mut Cube<'_>) -> Result<()>,
+) -> Result<()> {
+    let Some(desktop) = desktop else {
         return Ok(());
     };
     let folder = Test::new()?;

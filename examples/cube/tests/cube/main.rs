@@ -113,6 +113,10 @@ fn it_shows_the_message_of_a_pixel_in_the_same_window() -> Result<()> {
             let expected = "shader aborted: pixel (480, 360): position (";
             ensure!(ended.stdout.contains(expected), "{}", ended.output_tail());
             ensure!(ended.stdout.contains("--> cube.frag:"), "{}", ended.output_tail());
+            // The report of the layer.
+            for name in ["module \"cube.frag\" (", "pipeline \"cube\"", "queue \"frames\""] {
+                ensure!(ended.stderr.contains(name), "{}", ended.output_tail());
+            }
             let after = screenshot(&test)?;
             expect_cube(&after)?;
             let (before, after) = (message(&before), message(&after));
@@ -152,6 +156,31 @@ fn the_vertex_and_compute_shaders_abort() -> Result<()> {
             );
             expect_cube(&screenshot(&test)?)?;
         }
+    }
+    Ok(())
+}
+
+/// Without aborts and extensions, the loop ends by a planted check, and the cube spins on with the same device.
+#[test]
+fn the_endless_loop_of_plain_shaders_is_reported() -> Result<()> {
+    let test = Test::new()?;
+    for driver in all_drivers() {
+        let setting = Setting {
+            display: None,
+            has_layer: true,
+            validation: Validation::Below,
+        };
+        let mut command = test.command(&driver, &setting)?;
+        command
+            .args("--plain --headless --frames 8 --abort-frame 4 --abort-compute".split(' '))
+            .env("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops")
+            .env("VK_VKABORT_SHADER_ABORT_LOOP_BUDGET", "2000");
+        let ended = run_with_limit(&mut command, Duration::from_secs(120), test.folder())?;
+        run::expect_success(&ended).with_context(|| driver.name.clone())?;
+        let context = || format!("{}\n{}", driver.name, ended.output_tail());
+        let expected = "shader aborted: loop does not end: 2000 iterations\n  --> pattern.comp:";
+        ensure!(ended.stderr.contains(expected), "{}", context());
+        ensure!(!ended.stdout.contains("VK_ERROR_DEVICE_LOST"), "{}", context());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The cube's window under a window manager: clicks, keys, changes of its size, and minimising.
 
-use crate::desktop::{Cube, SIZE, on_drivers};
+use crate::desktop::{Cube, SIZE, on_drivers, without_manager};
 use crate::picture::{Picture, is_background, is_dark, is_red, is_white};
 use anyhow::{Context, Result, ensure};
 use std::ops::Range;
@@ -78,6 +78,15 @@ fn keys_abort_in_the_vertex_and_the_compute_shader() -> Result<()> {
         }
         ensure!(cube.output()?.matches(LOSS).count() == 2);
         expect_spinning(cube)
+    })
+}
+
+#[test]
+fn keys_work_without_a_window_manager() -> Result<()> {
+    without_manager(Validation::Off, |cube| {
+        cube.wait_to_see("a cube", is_cube)?;
+        cube.act("key c")?;
+        cube.wait_for_text("no end after 1000 steps: change ")
     })
 }
 

@@ -78,6 +78,20 @@ impl<'a> Index<'a> {
         matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
     }
 
+    /// Whether an instruction is a `DebugFunctionDefinition`, which links the function that it is in to its description.
+    pub(crate) fn is_function_definition(&self, inst: &Inst<'_>) -> bool {
+        self.debug_set(inst) == Some(DebugSet::Shader) && inst.ext_inst() == debug_info::FUNCTION_DEFINITION
+    }
+
+    /// Every `DebugFunctionDefinition`. They are in the first blocks of functions.
+    pub(crate) fn function_definitions(&self) -> impl Iterator<Item = Inst<'a>> {
+        let has_them = self.debug_sets.iter().any(|(_, set)| *set == DebugSet::Shader);
+        let functions = self.functions.values().iter().filter(move |_| has_them);
+        let first_blocks = functions.filter_map(|function| self.blocks_of(function).first());
+        let insts = first_blocks.flat_map(|block| self.body(block));
+        insts.filter(|inst| self.is_function_definition(inst))
+    }
+
     /// The instruction with this id, if it is of a debug-information set.
     fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
         let inst = self.def(id)?;

@@ -72,7 +72,9 @@ impl Index<'_> {
         let Some(ty) = self.def(composite) else { return Id::NONE };
         match ty.opcode() {
             op::TypeStruct => ty.id(2 + index as usize),
-            op::TypeVector | op::TypeMatrix | op::TypeArray | op::TypeRuntimeArray => ty.element_type(),
+            op::TypeVector | op::TypeVectorIdEXT | op::TypeMatrix | op::TypeArray | op::TypeRuntimeArray => {
+                ty.element_type()
+            }
             _ => Id::NONE,
         }
     }

@@ -23,7 +23,6 @@ use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::debug_set::debug_info;
 use crate::spv::op::{capability, execution_model as model};
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
@@ -156,14 +155,6 @@ fn rename_body(index: &Index<'_>, function: &Function, body: Id, out: &mut Emitt
     out.name(body, "vkabort_body");
     let inst = index.inst(function.offset);
     edits.replace_by(&inst, op::Function, (function.result_type, body, Words(inst.from(3))));
-    let Some(first) = index.blocks_of(function).first() else {
-        return;
-    };
-    for inst in index.body(first).filter(|inst| index.is_debug_info(inst)) {
-        if inst.ext_inst() == debug_info::FUNCTION_DEFINITION {
-            edits.map_ids(&inst, 1, |id| if id == function.id { body } else { id });
-        }
-    }
 }
 
 fn copy_execution_modes(index: &Index<'_>, from: Id, to: Id, edits: &mut Edits) {

@@ -37,12 +37,13 @@ use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::storage_class;
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Code, Id, Inst, Literal, op};
 use entry::{AffectedEntry, write_entries, write_interface};
 use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
+use rustc_hash::FxHashSet as HashSet;
 use site::write_site;
 use smallvec::SmallVec;
 use std::{iter, mem};
@@ -51,6 +52,12 @@ use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
 
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
+/// Limit on the words of code for the messages of a module, or [`CODE_OF_A_WORD`] of the module if that is more.
+const MAX_MESSAGE_CODE: usize = 1 << 22;
+/// Words of code for the messages for each word of the module. A short message in a small module has about 10.
+const CODE_OF_A_WORD: usize = 32;
+/// Words of code for a word of a deferred message that no other message has.
+const CODE_OF_DEFERRED: usize = 4;
 
 /// The edits of a lowered module.
 pub(crate) struct Lowered {
@@ -103,6 +110,9 @@ struct Lowering<'a, 'w> {
     maybe_dead: Vec<Id>,
     exits: Vec<ExitBlock>,
     deferred: Vec<DeferredRecord>,
+    /// Words of the deferred messages, once for each value.
+    deferred_words: usize,
+    deferred_values: HashSet<Id>,
     /// By entry point.
     records: Vec<EntryRecords>,
 }
@@ -138,6 +148,8 @@ impl<'a, 'w> Lowering<'a, 'w> {
             maybe_dead: Vec::new(),
             exits: Vec::new(),
             deferred: Vec::new(),
+            deferred_words: 0,
+            deferred_values: HashSet::default(),
             records: vec![EntryRecords::default(); index.entry_points.len()],
         }
     }
@@ -180,6 +192,9 @@ impl<'a, 'w> Lowering<'a, 'w> {
                 of_function.in_place |= lowered.deferred.is_none();
                 if let Some(record) = lowered.deferred {
                     of_function.deferred.push(self.deferred.len() as u32);
+                    if self.deferred_values.insert(abort.message()) {
+                        self.deferred_words += record.words.len();
+                    }
                     self.deferred.push(record);
                 }
             } else {
@@ -188,6 +203,8 @@ impl<'a, 'w> Lowering<'a, 'w> {
             }
             unwinder.write_recorded_exit(flag_state, block.label, ExitKind::Abort);
             unwinder.out.place(|code| unwinder.edits.replace_inst(&abort, code));
+            let code = unwinder.edits.inserted().len() + self.deferred_words * CODE_OF_DEFERRED;
+            check_code(index, &abort, code)?;
         }
         unwinder.run(first_exit);
         declare_variables(index, function, &variables, &mut self.edits);
@@ -252,6 +269,20 @@ impl<'a, 'w> Lowering<'a, 'w> {
             flag,
         }
     }
+}
+
+/// Checks the words of code for the messages up to an abort. A module of few words may send large messages at many sites, and
+/// every site has code of its own for values that are not constant.
+fn check_code(index: &Index<'_>, abort: &Inst<'_>, code: usize) -> Result<()> {
+    let limit = MAX_MESSAGE_CODE.max(index.words.len().saturating_mul(CODE_OF_A_WORD));
+    if code <= limit {
+        return Ok(());
+    }
+    let message = format!(
+        "the messages up to this abort need more than {limit} words of code; send fewer values, load arrays from memory in the \
+         block of the abort, or abort in one function that the others call"
+    );
+    Err(Error::new(ErrorKind::Limit, "abort", abort.offset as u32, message))
 }
 
 /// Whether an abort sends its message, as far as `max_sites` goes.

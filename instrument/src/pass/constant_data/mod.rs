@@ -23,7 +23,7 @@ use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::physical_addressing::declare_physical_addressing;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;
 use data::ConstantData;
 use rustc_hash::FxHashSet as HashSet;
@@ -31,6 +31,15 @@ pub(crate) use specialize::{SpecIds, spec_ids, specialize};
 use table::Table;
 use tables::Tables;
 use value::Value;
+
+/// The first constant data of a module that is malformed, whether anything uses it or not.
+pub(crate) fn malformed(index: &Index<'_>) -> Option<Error> {
+    let mut errors = index
+        .constant_data
+        .iter()
+        .filter_map(|inst| ConstantData::read(index, inst).err());
+    errors.find(|error| error.kind != ErrorKind::Unsupported)
+}
 
 /// Lowers all constant data of a module. `place` is [`crate::Hooks::place`].
 ///

@@ -63,11 +63,15 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
     // What all regions share, collected for the first of them.
     let mut shared: Option<(Emitter, DecorationInsts<'_>, TypeLimits)> = None;
     for (number, function) in plan.functions_with_exits(index) {
-        let regions = keep_outermost(find_regions(index, plan, number, function, outlined));
+        let mut regions = find_regions(index, plan, number, function, outlined);
         if regions.is_empty() {
             continue;
         }
         let reachable = ReachableBlocks::new(index, function);
+        // An abort may end the continue construct of an unreachable loop, which needs no back edge. It can stay there.
+        regions
+            .retain(|region| region.has_back_edge(index) || reachable.contains_label(index, function, region.header));
+        let regions = keep_outermost(regions);
         let uses = collect_outside_uses(index, function, &regions, &reachable);
         let mut renames = PhiRenames::default();
         for (region, uses) in regions.iter().zip(&uses) {

@@ -43,6 +43,12 @@ impl Region {
         successors.contains(&self.header) || successors.contains(&self.merge)
     }
 
+    /// Whether a block of the region branches to the header.
+    pub(super) fn has_back_edge(&self, index: &Index<'_>) -> bool {
+        let mut blocks = self.blocks.iter().filter_map(|block| index.blocks.get(*block));
+        blocks.any(|block| index.successors(block).contains(&self.header))
+    }
+
     /// Orders the blocks of the region. The continue target dominates every reachable one: with it first, module order is a
     /// valid order.
     ///

@@ -128,6 +128,12 @@ impl ReachableBlocks {
         self.function.offset_of(block).and_then(|at| self.is_reachable.get(at)) == Some(&true)
     }
 
+    /// Whether the block with a label is reachable.
+    pub(super) fn contains_label(&self, index: &Index<'_>, function: &Function, label: Id) -> bool {
+        let block = index.block_of_label(function, label);
+        block.is_some_and(|block| self.contains(block))
+    }
+
     /// Whether operand word `word` of an instruction in `block` can be evaluated: for a phi, whether its edge can be taken.
     pub(super) fn can_evaluate(
         &self,
@@ -138,11 +144,6 @@ impl ReachableBlocks {
         word: usize,
     ) -> bool {
         let edge = (inst.opcode() == op::Phi).then(|| predecessor(inst, word)).flatten();
-        let can_take = |from| {
-            index
-                .block_of_label(function, from)
-                .is_some_and(|from| self.contains(from))
-        };
-        self.contains(block) && edge.is_none_or(can_take)
+        self.contains(block) && edge.is_none_or(|from| self.contains_label(index, function, from))
     }
 }

@@ -52,7 +52,7 @@ impl TypeLimits {
                 (op::TypeFloat, 16) => lacks_half && inst.words.len() == 3,
                 (op::TypeInt, 16) => lacks_short,
                 (op::TypeInt, 8) => lacks_byte,
-                (op::TypeVector | op::TypeMatrix | op::TypeArray, _) => {
+                (op::TypeVector | op::TypeVectorIdEXT | op::TypeMatrix | op::TypeArray, _) => {
                     limits.storage_only.contains(&inst.element_type())
                 }
                 (op::TypeStruct, _) => inst.ids(2).any(|member| limits.storage_only.contains(&member)),

@@ -32,10 +32,12 @@ impl Binaries {
         }
     }
 
-    /// Whether the code of a binary writes to another arena. `false` for binaries that were never added.
-    pub fn has_other_arena(&self, binary: &[u8], arena: Arena) -> bool {
+    /// The arena that the code of a binary writes to. `None` for binaries that were never added.
+    pub fn arena_of(&self, binary: &[u8]) -> Option<Arena> {
+        let arenas = lock(&self.0);
         // The first check avoids hashing the binary in most programs.
-        !lock(&self.0).is_empty() && lock(&self.0).get(&hash(binary)).is_some_and(|other| *other != arena)
+        let key = (!arenas.is_empty()).then(|| hash(binary))?;
+        arenas.get(&key).copied()
     }
 }
 
@@ -47,15 +49,12 @@ mod tests {
     fn a_binary_has_the_arena_of_the_device_that_it_was_read_from() {
         let binaries = Binaries::default();
         let [one, two] = [1, 2].map(|address| Arena::at(address << 16, 1 << 16));
-        assert!(!binaries.has_other_arena(b"code", one));
+        assert_eq!(binaries.arena_of(b"code"), None);
         binaries.add(b"code", one);
-        assert!(!binaries.has_other_arena(b"code", one));
-        assert!(binaries.has_other_arena(b"code", two));
-        assert!(!binaries.has_other_arena(b"other", two));
+        assert_eq!(binaries.arena_of(b"code"), Some(one));
+        assert_eq!(binaries.arena_of(b"other"), None);
         // A later device has the second address: the same binary is read from it.
         binaries.add(b"code", two);
-        assert!(!binaries.has_other_arena(b"code", two));
-        // The same arena with another control block.
-        assert!(binaries.has_other_arena(b"code", two.with_control(64)));
+        assert_eq!(binaries.arena_of(b"code"), Some(two));
     }
 }

@@ -27,6 +27,8 @@ pub struct Device {
     pub physical: vk::PhysicalDevice,
     /// Its instance.
     pub instance: Arc<Instance>,
+    /// The process that created it.
+    pub process: u32,
     /// The next layer's functions.
     pub next: DeviceTable,
     /// The next layer's `vkGetDeviceProcAddr`.
@@ -114,6 +116,13 @@ impl AbortState {
 }
 
 impl Device {
+    /// Whether this process is a child of the one that created the device: after `fork()` it has a copy of the layer's memory,
+    /// but none of the driver's threads, and a driver may have excluded its mappings from the copy. The device's aborts are its
+    /// creator's to report.
+    pub fn is_inherited(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     /// Whether commands must fail with `VK_ERROR_DEVICE_LOST`.
     pub fn is_lost(&self) -> bool {
         self.state.as_ref().is_some_and(|state| state.loss.is_lost())

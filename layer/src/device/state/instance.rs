@@ -3,10 +3,11 @@
 use super::binaries::Binaries;
 use super::extensions::Extensions;
 use super::stores::Stores;
+use crate::device::module_files::ModuleFiles;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
-use crate::log::Log;
+use crate::log::{Level, Log};
 use crate::settings::Settings;
 use ash::vk;
 use std::collections::{BTreeSet, HashMap};
@@ -37,8 +38,23 @@ pub struct Instance {
     pub leaked: AtomicBool,
     /// Modules reported because the device did not enable what their aborts need.
     pub reported_modules: Mutex<BTreeSet<ModuleHash>>,
+    /// Modules that run without checks of the sanitizer.
+    pub unchecked_modules: Mutex<BTreeSet<ModuleHash>>,
+    /// Kinds of code of which the log says that they run without checks.
+    pub opaque_code: Mutex<BTreeSet<Opaque>>,
+    /// Modules by hand.
+    pub module_files: ModuleFiles,
     /// Shader binaries of its devices.
     pub binaries: Binaries,
+}
+
+/// Code that the layer passes on without its SPIR-V.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Opaque {
+    /// A pipeline's module, by an identifier that the device has not seen.
+    Identifier,
+    /// A binary of a shader object that none of the instance's devices has made.
+    Binary,
 }
 
 /// A debug-utils messenger of the application.
@@ -73,6 +89,11 @@ impl Messenger {
 }
 
 impl Instance {
+    /// Whether modules matter on devices that do not use the extensions.
+    pub fn sees_modules(&self) -> bool {
+        self.log.is_enabled(Level::Error) || !self.module_files.is_off()
+    }
+
     /// The data of a physical device. Runs `probe` on the first call for a handle.
     pub fn physical_device(
         &self,
@@ -119,6 +140,8 @@ pub struct PhysicalDevice {
     pub reason: Option<String>,
     /// Stages with stores. The others are emulated under `emulation = partial`.
     pub stores: Stores,
+    /// Iterations after which the driver ends every loop.
+    pub loop_limit: Option<u32>,
     /// `bufferDeviceAddressCaptureReplay`.
     pub capture_replay: bool,
     /// `vulkanMemoryModelDeviceScope`.

@@ -24,7 +24,7 @@ pub use device::{AbortState, Device};
 pub use edit_storage::{DeferredCreation, EditStorage};
 pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
-pub use instance::{Instance, Messenger, PhysicalDevice};
+pub use instance::{Instance, Messenger, Opaque, PhysicalDevice};
 pub use loss::{LossData, Phase};
 pub use module::{Module, ModuleUse, STAGES};
 pub use objects::Objects;

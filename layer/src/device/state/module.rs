@@ -3,7 +3,7 @@
 use crate::arena::PlacedData;
 use ash::vk::ShaderStageFlags as Stages;
 use std::sync::Arc;
-use vkabort_record::site::SiteTable;
+use vkabort_record::site::{ModuleHash, SiteTable};
 use vkabort_record::specialization::{PipelineStage, Specialization};
 
 /// Stages and their SPIR-V execution models.
@@ -51,9 +51,26 @@ pub struct Module {
 }
 
 impl Module {
+    /// A module without aborts, in place of the application's.
+    pub fn without_sites(module_hash: ModuleHash) -> Self {
+        Self {
+            sites: Arc::new(SiteTable {
+                module_hash,
+                ..SiteTable::default()
+            }),
+            is_rewritten: true,
+            ..Self::default()
+        }
+    }
+
     /// Whether a pipeline with a specialization that `specializes` a `SpecId` requires another rewrite.
     pub fn depends_on(&self, specializes: impl Fn(&u32) -> bool) -> bool {
         self.is_deferred || self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
+    }
+
+    /// Whether the layer has planted checks into it.
+    pub fn has_checks(&self) -> bool {
+        self.sites.sites.iter().any(|site| site.check.is_some())
     }
 
     /// The index and the execution model of an entry point.

@@ -2,8 +2,7 @@ use super::*;
 
 #[test]
 fn parses_words_one_by_one() {
-    let text =
-        "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,memory=bar+amd,ext_fault,delay=wait";
+    let text = "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,refuse=map:2:host,memory=bar+amd,ext_fault,delay=wait";
     let settings = Settings::parse(text).expect("valid words");
     assert!(
         settings.cpu && settings.native_abort && settings.native_data && !settings.native_fault && settings.ext_fault
@@ -13,7 +12,11 @@ fn parses_words_one_by_one() {
         (settings.hang, settings.hang_for),
         (Nth::At(2), Some(Duration::from_millis(500)))
     );
-    assert_eq!(settings.refuse, [(Refused::Memory, Nth::Every)]);
+    let refused = [
+        (Refused::Memory, Nth::Every, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+        (Refused::Map, Nth::At(2), vk::Result::ERROR_OUT_OF_HOST_MEMORY),
+    ];
+    assert_eq!(settings.refuse, refused);
     assert_eq!(settings.memory, ["bar", "amd"]);
     assert!(settings.delay_until_wait && settings.delay.is_zero());
 }

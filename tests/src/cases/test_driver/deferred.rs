@@ -14,6 +14,17 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 fn deferred(gpu: &Gpu) -> Result<()> {
+    let spirv = aborting()?;
+    let (result, words) = create(gpu, &spirv)?;
+    let is_deferred = result == vk::Result::OPERATION_DEFERRED_KHR;
+    ensure!(is_deferred || result == vk::Result::SUCCESS, "{result:?}");
+    ensure!(words.first() == Some(&0x0723_0203), "{words:x?}");
+    ensure!(words != spirv, "the module was not rewritten");
+    Ok(())
+}
+
+/// Creates a pipeline in a deferred operation, and completes that. Returns the result of its creation, and its words.
+pub(super) fn create(gpu: &Gpu, spirv: &[u32]) -> Result<(vk::Result, Vec<u32>)> {
     let extensions = [
         ash::khr::ray_tracing_pipeline::NAME,
         ash::khr::acceleration_structure::NAME,
@@ -22,11 +33,10 @@ fn deferred(gpu: &Gpu) -> Result<()> {
     let device = device_with(gpu, &Extra::extensions(&extensions))?;
     let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
     let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
-    let spirv = aborting()?;
     // SAFETY: the handles belong to this device; create infos live until the operation has completed.
     unsafe {
         let operation = operations.create_deferred_operation(None)?;
-        let mut chained = vk::ShaderModuleCreateInfo::default().code(&spirv);
+        let mut chained = vk::ShaderModuleCreateInfo::default().code(spirv);
         let stages = [vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::RAYGEN_KHR)
             .name(c"main")
@@ -42,17 +52,14 @@ fn deferred(gpu: &Gpu) -> Result<()> {
             std::ptr::null(),
             created.as_mut_ptr(),
         );
-        let is_deferred = result == vk::Result::OPERATION_DEFERRED_KHR;
-        ensure!(is_deferred || result == vk::Result::SUCCESS, "{result:?}");
+        ensure!(result.as_raw() >= 0, "{result:?}");
         // These allocations would reuse freed memory.
         let noise: Vec<Vec<u32>> = (0..64).map(|_| vec![0xDEAD_BEEF; spirv.len() * 2]).collect();
         (operations.fp().deferred_operation_join_khr)(device.raw.handle(), operation).result()?;
         drop(noise);
         let words = test_driver::words(&device, created[0], 0)?;
-        ensure!(words.first() == Some(&0x0723_0203), "{words:x?}");
-        ensure!(words != spirv, "the module was not rewritten");
         operations.destroy_deferred_operation(operation, None);
         device.raw.destroy_pipeline(created[0], None);
+        Ok((result, words))
     }
-    Ok(())
 }

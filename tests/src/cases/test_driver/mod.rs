@@ -15,6 +15,7 @@ mod pipeline_binaries;
 mod protected;
 mod refused;
 mod reports;
+mod sanitize;
 #[cfg(unix)]
 mod secure_execution;
 mod stress;
@@ -44,6 +45,7 @@ pub(super) fn all() -> Vec<Case> {
         protected::CASES,
         refused::CASES,
         reports::CASES,
+        sanitize::CASES,
         #[cfg(unix)]
         secure_execution::CASES,
         stress::CASES,

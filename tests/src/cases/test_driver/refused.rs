@@ -10,18 +10,30 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
-    "test_driver_refused::a_buffer" => refused(gpu),
+    "test_driver_refused::a_buffer" => refused(gpu, DEVICE_MEMORY),
         on_driver("refuse=buffer:1"), validated(),
         logs(&["cannot emulate VK_KHR_shader_abort", "vkCreateBuffer failed"]);
-    "test_driver_refused::memory" => refused(gpu),
+    "test_driver_refused::a_buffer_for_lack_of_host_memory" => refused(gpu, HOST_MEMORY),
+        on_driver("refuse=buffer:1:host"), validated(),
+        logs(&["cannot emulate VK_KHR_shader_abort", "vkCreateBuffer failed"]);
+    "test_driver_refused::memory" => refused(gpu, DEVICE_MEMORY),
         on_driver("refuse=memory:1"), validated(),
         logs(&["cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
-    "test_driver_refused::a_mapping" => refused(gpu),
+    "test_driver_refused::memory_for_lack_of_host_memory" => refused(gpu, HOST_MEMORY),
+        on_driver("refuse=memory:1:host"), validated(),
+        logs(&["cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
+    "test_driver_refused::memory_of_every_kind" => refused(gpu, HOST_MEMORY),
+        on_driver("refuse=memory:*:host"), set(&[("memory", "cached")]), validated(),
+        logs(&["memory = cached is not possible", "cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
+    "test_driver_refused::a_mapping" => refused(gpu, INITIALIZATION),
         on_driver("refuse=map:1"), validated(), logs(&["cannot emulate VK_KHR_shader_abort", "vkMapMemory failed"]);
-    "test_driver_refused::memory_under_enable_always" => refused(gpu),
+    "test_driver_refused::a_mapping_for_lack_of_host_memory" => refused(gpu, HOST_MEMORY),
+        on_driver("refuse=map:1:host"), validated(),
+        logs(&["cannot emulate VK_KHR_shader_abort", "vkMapMemory failed"]);
+    "test_driver_refused::memory_under_enable_always" => refused(gpu, DEVICE_MEMORY),
         on_driver("refuse=memory:2"), set(&[("enable", "always")]),
         logs(&["vkCreateDevice: cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
-    "test_driver_refused::host_visible_memory" => refused(gpu),
+    "test_driver_refused::host_visible_memory" => refused(gpu, INITIALIZATION),
         on_driver("memory=vram+incoherent"), validated(), logs(&["no memory type is host-visible and coherent"]);
     "test_driver_refused::the_device_itself" => the_device(gpu), on_driver("refuse=device:1"), validated();
     "test_driver_refused::an_import_is_replaced" => fallback(gpu),
@@ -44,16 +56,17 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_refused::vulkan_1_0" => not_advertised(gpu), on_driver("api=1.0"), validated();
 };
 
-fn refused(gpu: &Gpu) -> Result<()> {
+const DEVICE_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+const HOST_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+/// The result if the layer's memory is refused by an error that `vkCreateDevice` does not have.
+const INITIALIZATION: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+
+/// Programs may free memory and try again after an error of memory, and fail after others.
+fn refused(gpu: &Gpu, expected: vk::Result) -> Result<()> {
     let witness = without_abort(gpu)?;
     let before = test_driver::call_log(&witness)?.live;
     let code = error_code(Device::new(gpu));
-    let expected = [
-        vk::Result::ERROR_INITIALIZATION_FAILED,
-        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
-        vk::Result::ERROR_OUT_OF_HOST_MEMORY,
-    ];
-    ensure!(code.is_some_and(|code| expected.contains(&code)), "{code:?}");
+    ensure!(code == Some(expected), "{code:?}");
     let left = test_driver::call_log(&witness)?.live - before;
     ensure!(left == 0, "the refused device leaks {left} objects");
     // A device without the extensions makes none of these allocations.

@@ -8,6 +8,7 @@ use crate::memory::resident;
 use crate::vk::{Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(super) const CASES: &[Case] = cases! {
@@ -32,7 +33,10 @@ fn rounds(default: u32) -> Result<u32> {
 }
 
 fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
-    let device = &Device::new(gpu)?;
+    payloads_of_abort(&Device::new(gpu)?)
+}
+
+fn payloads_of_abort(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
     let kernel = &kernel(device)?;
     let _submission = lose(kernel)?;
     let count = reports(device)?.len();
@@ -43,35 +47,57 @@ fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
 fn devices(gpu: &Gpu) -> Result<()> {
     let rounds = rounds(300)?;
     let witness = Device::new(gpu)?;
-    let mut settled = (0, 0);
+    let live = || test_driver::call_log(&witness).map(|log| log.live);
+    // Resident bytes and live objects after each quarter of the rounds.
+    let mut quarters = Vec::new();
     for round in 1..=rounds {
         let payloads = abort_once(gpu)?;
         let expected: Vec<_> = (0..3).map(|index| payload(round, index)).collect();
         ensure!(payloads == expected, "{payloads:?} in round {round}");
-        // The first rounds fill pools and caches.
-        if round == rounds.div_ceil(4) {
-            settled = (resident()?, test_driver::call_log(&witness)?.live);
+        if (1..=4).any(|quarter| round == (rounds * quarter).div_ceil(4)) {
+            quarters.push((resident()?, live()?));
         }
     }
+    let after: Vec<_> = quarters.iter().map(|(_, live)| live).collect();
     ensure!(
-        test_driver::call_log(&witness)?.live == settled.1,
-        "objects of the driver leaked"
+        after.windows(2).all(|pair| pair[0] == pair[1]),
+        "objects of the driver leaked: {after:?}"
     );
-    let grown = resident()?.saturating_sub(settled.0) >> 10;
+    // The first quarter fills pools and caches. A leak grows in each of the others. What the validation layer keeps grows by up to
+    // 1.2 MB in some of them, and by no more in 1,200 rounds; a leak of 6,000 bytes in each round by 200 to 500 KiB in each quarter.
+    let grown = quarters
+        .windows(2)
+        .map(|pair| pair[1].0.saturating_sub(pair[0].0) >> 10);
+    let grown: Vec<_> = grown.collect();
     // A sanitizer's own memory grows: it keeps freed blocks, and the shadow of every page that was ever used. Valgrind keeps
     // 20 MB of freed blocks.
-    let limit = if slowdown() > 1 { 64 << 10 } else { 1024 };
+    let limit = if slowdown() > 1 { (64 << 10) / 3 } else { 128 };
     ensure!(
-        grown < limit || cfg!(sanitized),
-        "{grown} KiB more after {rounds} rounds than after a quarter of them"
+        grown.iter().any(|grown| *grown < limit) || cfg!(sanitized),
+        "{grown:?} KiB more in the later quarters of {rounds} rounds"
     );
     Ok(())
 }
 
+/// With any layer, Debian 12's loader (1.3.239) reads freed memory in `vkGetDeviceProcAddr` while another thread destroys a
+/// device: its list of devices has no lock. So devices are destroyed while no thread loads the functions of one.
 fn devices_in_threads(gpu: &Gpu) -> Result<()> {
     let rounds = rounds(400)?.div_ceil(8);
+    let loader = RwLock::new(());
+    let abort = || -> Result<()> {
+        let device = {
+            let _loading = loader.read();
+            Device::new(gpu)?
+        };
+        let payloads = payloads_of_abort(&device);
+        let _destroying = loader.write();
+        drop(device);
+        let count = payloads?.len();
+        ensure!(count == 2, "{count} messages");
+        Ok(())
+    };
     let failed = std::thread::scope(|scope| {
-        let run = || (0..rounds).try_for_each(|_| abort_once(gpu).map(|payloads| assert_eq!(payloads.len(), 2)));
+        let run = || (0..rounds).try_for_each(|_| abort());
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads
             .into_iter()

@@ -43,18 +43,7 @@ pub fn check(platform: &Platform, packed: &Packed, folder: &Path) -> Result<()> 
     fs::write(root.folder.join("var/lib/dpkg/arch"), format!("{}\n", platform.debian))?;
     root.add_files(&packed.debian, &packed.archive)?;
     let libraries = root.folder.join("usr").join(platform.libraries);
-    // The headers alone: beside them are those of this machine's C library.
-    let headers = folder.join("headers");
-    fs::create_dir_all(&headers)?;
-    for name in ["vulkan", "vk_video"] {
-        std::os::unix::fs::symlink(Path::new("/usr/include").join(name), headers.join(name))?;
-    }
-    let mut cc = zig::cc(&platform.target)?;
-    cc.arg(root.folder.join("opt/c/main.c")).arg("-I").arg(&headers);
-    // The loader needs a newer glibc than the one that the example is linked with.
-    cc.arg(libraries.join("libvulkan.so.1"))
-        .arg("-Wl,--allow-shlib-undefined");
-    process::output(cc.arg("-o").arg(root.folder.join("opt/sum")))?;
+    root.build_example(&platform.target, &libraries, &folder.join("headers"), "sum")?;
     let try_it = |pkg_config: &Path| {
         Root::try_layer(|variables, words| run(&root, variables, words))?;
         build_crash_handler(platform, &root, pkg_config)?;

@@ -31,7 +31,7 @@ pub(super) fn check(platform: &Platform, packed: &Packed, epoch: u64) -> Result<
     );
     debian::require(&[debian::VULKAN_HEADERS], "building the example in C")?;
     if toolchain::host()? == platform.target {
-        native::check(packed, &folder)?;
+        native::check(platform, packed, &folder)?;
     } else {
         foreign::check(platform, packed, &folder)?;
     }
@@ -42,7 +42,7 @@ pub(super) fn check(platform: &Platform, packed: &Packed, epoch: u64) -> Result<
 fn rebuild(platform: &Platform, packed: &Packed, epoch: u64, folder: &Path) -> Result<()> {
     let copy = folder.join("a copy of the sources");
     reproducible::copy_sources(&copy)?;
-    let built = build::build(&copy, &platform.target, &folder.join("build"))?;
+    let built = build::build(&copy, platform, &folder.join("build"))?;
     let again = pack(platform, &built, epoch, &folder.join("packages"))?;
     for (first, second) in packed.files.iter().zip(&again.files) {
         reproducible::compare(first, second)?;

@@ -1,5 +1,6 @@
 //! A fresh Debian in a folder: its files, and what is put there to try the packages.
 
+use crate::zig;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,6 +55,22 @@ impl Root {
             .args(["-V", "-gVS", "--quiet", "sum.comp", "-o"])
             .arg(opt.join("sum.spv"));
         process::output(glslang.current_dir(repository().join("examples/c"))).map(drop)
+    }
+
+    /// Compiles the example for another target into `/opt`, with the Vulkan loader in `libraries` and this machine's headers of
+    /// Vulkan, to which links are written into `headers`.
+    pub fn build_example(&self, target: &str, libraries: &Path, headers: &Path, name: &str) -> Result<()> {
+        // The headers alone: beside them are those of this machine's C library.
+        fs::create_dir_all(headers)?;
+        for name in ["vulkan", "vk_video"] {
+            std::os::unix::fs::symlink(Path::new("/usr/include").join(name), headers.join(name))?;
+        }
+        let mut cc = zig::cc(target)?;
+        cc.arg(self.folder.join("opt/c/main.c")).arg("-I").arg(headers);
+        // The loader needs a newer glibc than the one that the example is linked with.
+        cc.arg(libraries.join("libvulkan.so.1"))
+            .arg("-Wl,--allow-shlib-undefined");
+        process::output(cc.arg("-o").arg(self.folder.join("opt").join(name))).map(drop)
     }
 
     /// Runs the example without and with the implicit layer, and decodes its messages with the installed command. `run`

@@ -1,24 +1,27 @@
 //! Walks a message type and writes its parts.
 //!
-//! Arrays are written element by element, or by a loop (`array_loop`) if they are longer than [`MAX_UNROLLED`] or their length
-//! is a specialisation constant.
+//! Arrays, and vectors as arrays of their components, are written element by element, or by a loop (`array_loop`) if they are
+//! longer than [`MAX_UNROLLED`] or their length is a specialisation constant.
 //!
 //! Constant data goes out as constant words, never by a loop: llvmpipe compiles dynamically indexed constant tables in
 //! quadratic time.
 
 use super::frame::{Base, Frame};
 use super::pending::{Bits, byte_mask};
-use super::source::{MAX_UNROLLED, Source, extend};
+use super::source::{MAX_UNROLLED, Source, extend, whole_value};
 use super::writer::{Deferral, MessageWriter};
 use crate::analysis::message_layout::holds_scalar;
 use crate::error::{ErrorKind, Result};
 use crate::pass::abort::runtime::{Extent, MAX_VALUES};
-use crate::spv::Id;
+use crate::spv::{Id, op};
 use std::iter;
 use vkabort_record::message_type::{Length, Type};
 
 /// Longest array value that is written element by element because no variable can hold it.
 const MAX_EXTRACTED: u32 = 4096;
+/// Largest array, in bytes, that is written from the values that it was constructed of. A larger one is copied from a variable:
+/// it may be the message of many sites, whose code would all have every value.
+const MAX_CONSTRUCTED: u32 = 1024;
 
 /// A part of a message.
 #[derive(Clone, Copy)]
@@ -30,7 +33,7 @@ pub(super) struct Part<'t> {
     pub(super) offset: u32,
 }
 
-/// A part that is an array.
+/// A part that is an array or a vector.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'t> {
     pub(super) part: Part<'t>,
@@ -150,12 +153,13 @@ impl<'w> MessageWriter<'_, 'w> {
                 Ok(())
             }
             Type::Vector { count, component } => {
-                for number in 0..*count {
-                    let source = self.part_source(source, number);
-                    let offset = part.offset.saturating_add(number.saturating_mul(component.bytes()));
-                    self.write_scalar(*component, &source, offset)?;
-                }
-                Ok(())
+                let array = Array {
+                    part,
+                    length: Length::Constant(*count),
+                    stride: component.bytes(),
+                    element: &Type::Scalar(*component),
+                };
+                self.write_array(array, source)
             }
             Type::Scalar(ty) => self.write_scalar(*ty, source, part.offset),
         }
@@ -211,6 +215,16 @@ impl<'w> MessageWriter<'_, 'w> {
                 Ok(())
             }
             Source::Data { .. } => self.unroll(array, source, count),
+            Source::Parts { id, ty, .. } if needs_loop && self.is_long_construct(array, *id) => {
+                let whole = whole_value(*id, *ty);
+                if self.deferral.is_some() {
+                    return self.write_array(array, &whole);
+                }
+                match self.store_in_variable(&whole) {
+                    Some(variable) => self.write_by_loop(array, &variable),
+                    None => self.unroll(array, source, count),
+                }
+            }
             Source::Memory { .. } | Source::Value { .. } if needs_loop && self.deferral.is_some() => {
                 self.deferral = Some(Deferral {
                     fails: true,
@@ -232,6 +246,11 @@ impl<'w> MessageWriter<'_, 'w> {
             },
             _ => self.unroll(array, source, count),
         }
+    }
+
+    /// Whether a value that is not constant and larger than [`MAX_CONSTRUCTED`] has been constructed of its elements.
+    fn is_long_construct(&self, array: Array<'_>, id: Id) -> bool {
+        self.index.opcode(id) == op::CompositeConstruct && array.part.layout.size() > MAX_CONSTRUCTED
     }
 
     /// Puts the first `bytes` bytes of the constant data at word offset `data` at byte `offset` of the frame.

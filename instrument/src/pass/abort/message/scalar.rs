@@ -33,13 +33,13 @@ impl<'w> MessageWriter<'_, 'w> {
                     "an unknown instruction defines a part of the message",
                 ));
             }
-            // The constituents of a composite may have other types than its members.
+            // Only in an invalid module.
             Source::Value { ty: from, .. } | Source::Memory { ty: from, .. }
                 if self.index.scalar_type(*from) != Some(ty) =>
             {
                 return Err(self.mismatch());
             }
-            Source::Data { .. } | Source::Parts(_) => return Err(self.mismatch()),
+            Source::OtherType | Source::Data { .. } | Source::Parts { .. } => return Err(self.mismatch()),
             &Source::Value { id, ref path, ty: from } => {
                 let value = self.extract(id, path, from);
                 self.convert_to_words(ty, value, from)

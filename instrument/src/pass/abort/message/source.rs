@@ -29,6 +29,8 @@ pub(crate) enum Source<'w> {
     Zero,
     /// Defined by an unknown instruction, or not at all.
     Unknown,
+    /// A constituent that does not have the type of its place in its composite.
+    OtherType,
     /// A constant scalar, by its bits.
     Literal(u64),
     /// Tightly packed elements of an `OpConstantDataKHR` or `OpSpecConstantDataKHR`.
@@ -38,8 +40,8 @@ pub(crate) enum Source<'w> {
         /// Bytes of an element.
         element_bytes: u32,
     },
-    /// The ids of a composite's parts.
-    Parts(&'w [u32]),
+    /// The parts of the composite `id` of type `ty`, by their ids.
+    Parts { id: Id, ids: &'w [u32], ty: Id },
     /// The result of `OpCompositeExtract` with `path`, or the value itself if `path` is empty.
     Value { id: Id, path: Path<u32>, ty: Id },
     /// The contents of memory at `path`.
@@ -82,7 +84,7 @@ impl<'w> Sources<'_, 'w> {
                 op::ConstantNull | op::Undef | op::PoisonKHR | op::ConstantFalse => return Source::Zero,
                 op::ConstantTrue => return Source::Literal(1),
                 op::Constant => return Source::Literal(inst.constant_bits()),
-                op::ConstantComposite | op::SpecConstantComposite => return Source::Parts(inst.from(3)),
+                op::ConstantComposite | op::SpecConstantComposite => return parts(&inst),
                 op::CompositeConstruct => return self.construct_source(&inst),
                 op::ConstantDataKHR | op::SpecConstantDataKHR => {
                     let element = self.index.part_type(inst.result_type(), 0);
@@ -104,7 +106,7 @@ impl<'w> Sources<'_, 'w> {
                         ty: inst.result_type(),
                     };
                 }
-                _ => return whole_value(&inst),
+                _ => return whole_value(inst.result(), inst.result_type()),
             }
         }
     }
@@ -114,14 +116,15 @@ impl<'w> Sources<'_, 'w> {
         match source {
             Source::Zero => Source::Zero,
             Source::Unknown => Source::Unknown,
+            Source::OtherType => Source::OtherType,
             Source::Literal(bits) if number == 0 => Source::Literal(*bits),
             Source::Literal(_) => Source::Zero,
             Source::Data { offset, element_bytes } => {
                 Source::Literal(self.data_element(*offset, *element_bytes, number))
             }
-            Source::Parts(parts) => parts
-                .get(number as usize)
-                .map_or(Source::Zero, |id| self.source_of(Id::new(*id))),
+            Source::Parts { ids, ty, .. } => ids.get(number as usize).map_or(Source::Zero, |id| {
+                self.constituent(Id::new(*id), self.index.part_type(*ty, number))
+            }),
             Source::Value { id, path, ty } => Source::Value {
                 id: *id,
                 path: extend(path, number),
@@ -129,6 +132,16 @@ impl<'w> Sources<'_, 'w> {
             },
             // Indices into memory are ids of constants, which only the writer can declare: it extends the path.
             Source::Memory { .. } => source.clone(),
+        }
+    }
+
+    /// The source of a constituent of a composite, whose place has the type `ty`.
+    fn constituent(&self, id: Id, ty: Id) -> Source<'w> {
+        match self.index.def(id) {
+            // SPIR-V specification, OpCompositeConstruct and OpConstantComposite: a constituent has the type of its member,
+            // component or element.
+            Some(inst) if inst.result_type() != ty => Source::OtherType,
+            _ => self.source_of(id),
         }
     }
 
@@ -154,12 +167,11 @@ impl<'w> Sources<'_, 'w> {
     /// The source of an `OpCompositeConstruct`. A vector constructed from vectors is followed no further: its operands are
     /// not its components.
     fn construct_source(&self, inst: &Inst<'w>) -> Source<'w> {
-        let is_vector = self.index.opcode(inst.result_type()) == op::TypeVector;
-        let is_nested = |id| self.index.opcode(self.index.type_of(id)) == op::TypeVector;
-        if is_vector && inst.ids(3).any(is_nested) {
-            return whole_value(inst);
+        let is_vector = |ty| matches!(self.index.opcode(ty), op::TypeVector | op::TypeVectorIdEXT);
+        if is_vector(inst.result_type()) && inst.ids(3).any(|id| is_vector(self.index.type_of(id))) {
+            return whole_value(inst.result(), inst.result_type());
         }
-        Source::Parts(inst.from(3))
+        parts(inst)
     }
 
     /// Bits of element `number` of the constant data at a word offset.
@@ -208,8 +220,17 @@ impl<'w> Sources<'_, 'w> {
     }
 }
 
-fn whole_value<'w>(inst: &Inst<'_>) -> Source<'w> {
-    let (id, ty, path) = (inst.result(), inst.result_type(), Path::new());
+fn parts<'w>(composite: &Inst<'w>) -> Source<'w> {
+    Source::Parts {
+        id: composite.result(),
+        ids: composite.from(3),
+        ty: composite.result_type(),
+    }
+}
+
+/// A value of type `ty` as a whole.
+pub(super) fn whole_value<'w>(id: Id, ty: Id) -> Source<'w> {
+    let path = Path::new();
     Source::Value { id, path, ty }
 }
 

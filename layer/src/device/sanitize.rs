@@ -1,0 +1,134 @@
+//! The setting `sanitize`: which modules get checks, and which run without.
+//!
+//! A program must not fail because of checks that it has not asked for. So a module runs without them if they cannot be planted,
+//! if the rewriter or the driver refuses the result, or if the layer does not see its SPIR-V; the log says so once.
+
+use super::shader::Source;
+use crate::device::state::{AbortState, Device, Module, Opaque, STAGES};
+use crate::locks::lock;
+use crate::log::Level;
+use ash::vk;
+use std::borrow::Cow;
+use std::sync::Arc;
+use vkabort_instrument::{Check, Options, Sanitize, module_hash};
+use vkabort_record::site::ModuleHash;
+use vkabort_record::stage::stage_name;
+
+impl AbortState {
+    /// Whether the device's modules get checks.
+    pub fn sanitizes(&self) -> bool {
+        !self.options.sanitize.checks.is_empty()
+    }
+}
+
+impl Device {
+    /// The options of a rewrite. It has no checks if the module is known to run without them.
+    pub(super) fn rewrite_options<'a>(&self, state: &'a AbortState, source: &Source<'_>) -> Cow<'a, Options> {
+        let mut options = Cow::Borrowed(&state.options);
+        if !source.specialization.is_empty() {
+            options.to_mut().specialization.clone_from(&source.specialization);
+        }
+        // The hash of a specialised module is another one.
+        if state.sanitizes()
+            && [&Options::default(), &*options]
+                .iter()
+                .any(|options| self.runs_without_checks(module_hash(source.words, options)))
+        {
+            options.to_mut().sanitize = Sanitize::default();
+        }
+        options
+    }
+
+    /// Whether a module is known to run without checks.
+    pub fn runs_without_checks(&self, module: ModuleHash) -> bool {
+        lock(&self.instance.unchecked_modules).contains(&module)
+    }
+
+    /// Makes a module run without checks from now on, and logs why. False if it already does.
+    pub fn give_up_checks(&self, module: ModuleHash, reason: &str) -> bool {
+        let is_first = lock(&self.instance.unchecked_modules).insert(module);
+        if is_first {
+            self.instance.module_files.forget(module);
+            let text = format!("sanitize: module {module} runs without checks: {reason}");
+            self.instance.log.line(Level::Warning, &text);
+        }
+        is_first
+    }
+
+    /// Makes the modules of a command that the driver refused run without checks from now on. Whether the command may succeed
+    /// if it is repeated with them.
+    pub fn give_up_refused<'a>(
+        &self,
+        command: &str,
+        result: vk::Result,
+        modules: impl IntoIterator<Item = &'a Arc<Module>>,
+    ) -> bool {
+        if result.as_raw() >= 0 {
+            return false;
+        }
+        let reason = format!("with them the driver's {command} returned {result:?}");
+        let checked = modules.into_iter().filter(|module| module.has_checks());
+        // Every module, not only the first.
+        checked.fold(false, |repeat, module| {
+            self.give_up_checks(module.sites.module_hash, &reason) | repeat
+        })
+    }
+
+    /// Logs once that code runs without checks, since the layer does not see its SPIR-V.
+    pub fn log_opaque(&self, state: &AbortState, code: Opaque) {
+        if !state.sanitizes() || !lock(&self.instance.opaque_code).insert(code) {
+            return;
+        }
+        let subject = match code {
+            Opaque::Identifier => "a pipeline is created from the identifier of a module",
+            Opaque::Binary => "a shader object is created from a binary",
+        };
+        let text = format!(
+            "sanitize: {subject}, without SPIR-V: checks cannot be planted into its code. Clear the program's caches of shaders \
+             to have checks in all of them"
+        );
+        self.instance.log.line(Level::Warning, &text);
+    }
+}
+
+/// The SPIR-V execution models of stages.
+pub fn models(stages: vk::ShaderStageFlags) -> Vec<u32> {
+    let models = STAGES.iter().filter(|(stage, _)| stages.contains(*stage));
+    models.map(|(_, model)| *model).collect()
+}
+
+/// What is planted, for the log. None if nothing is.
+pub fn description(state: &AbortState) -> Option<String> {
+    let sanitize = &state.options.sanitize;
+    state.sanitizes().then(|| {
+        format!(
+            "plants {} into every module (loop_budget = {})",
+            sanitize.checks.to_string().replace(',', ", "),
+            sanitize.loop_budget
+        )
+    })
+}
+
+/// The stages without checks, for the log. None if every stage has them.
+pub fn left_out(state: &AbortState) -> Option<String> {
+    let models = &state.options.sanitize.skipped_models;
+    (state.sanitizes() && !models.is_empty()).then(|| {
+        let stages: Vec<&str> = models.iter().map(|model| stage_name(*model)).collect();
+        format!(
+            "no checks in {} shaders: the driver lacks stores there",
+            stages.join(", ")
+        )
+    })
+}
+
+/// Why the check of loops cannot fail on a driver that ends every loop after `limit` iterations, for the log. None if it can.
+pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
+    let Sanitize {
+        checks, loop_budget, ..
+    } = &state.options.sanitize;
+    let limit = limit.filter(|limit| checks.contains(Check::Loops) && loop_budget > limit)?;
+    Some(format!(
+        "the driver ends every loop after {limit} iterations, so loop_budget = {loop_budget} finds none that does not end; set \
+         loop_budget = 50000"
+    ))
+}

@@ -1,0 +1,165 @@
+//! The programs: how each is started, and what is compared.
+
+use vkabort_test_kit::drivers::TestDriver;
+
+/// The driver of all programs but [`Start::Unstable`]: slangpy needs Mesa 25, and Mesa 22.3 ends every loop after 65,535 iterations.
+pub const DRIVER: TestDriver = TestDriver::LavapipeBackports;
+
+/// PyPI's packages.
+pub const WHEELS: &[&str] = &["slangpy==0.43.1", "taichi==1.7.4", "wgpu==0.32.0"];
+
+/// Debian's packages, by a program that each contains.
+pub const PACKAGES: &[(&str, &str)] = &[
+    ("ffmpeg", "ffmpeg"),
+    ("vkcube", "vulkan-tools"),
+    ("vulkaninfo", "vulkan-tools"),
+    ("Xvfb", "xvfb"),
+];
+
+/// A program.
+pub struct App {
+    /// Its name in the output.
+    pub name: &'static str,
+    /// How it is started.
+    pub command: Start,
+    /// What its runs must show.
+    pub expected: Expected,
+}
+
+/// How a program is started.
+pub enum Start {
+    /// A script of `tests/apps/`.
+    Python(&'static str),
+    /// A program on the path, with its arguments.
+    Program(&'static str, &'static [&'static str]),
+    /// The same, with a display.
+    Window(&'static str, &'static [&'static str]),
+    /// A program of Debian unstable's package of the same name, on the drivers from there. `@` in an argument is the folder of its
+    /// files.
+    Unstable(&'static str, &'static [&'static str]),
+}
+
+/// What the runs of a program must show.
+pub enum Expected {
+    /// Success and equal output in every mode, without a report.
+    Equal,
+    /// These texts, in the output or in the report of its shader's own abort.
+    Aborts(&'static [&'static str]),
+    /// These texts, in the output or in a report of the sanitizer; without it the program does not end.
+    Sanitized(&'static [&'static str]),
+}
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Without the layer.
+    Alone,
+    /// Under `vkabort run --enable`.
+    Layer,
+    /// Under `vkabort run --sanitize`.
+    Sanitized,
+}
+
+impl Mode {
+    /// Its name in the output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "without the layer",
+            Self::Layer => "with the layer",
+            Self::Sanitized => "sanitized",
+        }
+    }
+
+    /// The options of `vkabort run`.
+    pub fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Sanitized => &["--sanitize"],
+            Self::Layer => &["--enable"],
+            Self::Alone => &[],
+        }
+    }
+}
+
+/// Filters of Vulkan between a generated picture and the sum of its pixels.
+const FFMPEG: &[&str] = &[
+    "-hide_banner",
+    "-loglevel",
+    "error",
+    "-init_hw_device",
+    "vulkan",
+    "-f",
+    "lavfi",
+    "-i",
+    "testsrc=size=128x96:rate=1:duration=2",
+    "-vf",
+    "format=yuv420p,hwupload,gblur_vulkan=sigma=2,hflip_vulkan,transpose_vulkan,chromaber_vulkan=dist_x=0.02,hwdownload,format=yuv420p",
+    "-f",
+    "framemd5",
+    "-",
+];
+
+/// Scenes without a window.
+const VKMARK: &[&str] = &[
+    "--winsys=headless",
+    "--winsys-dir=@/lib/x86_64-linux-gnu/vkmark",
+    "--data-dir=@/share/vkmark",
+    "--size=128x96",
+    "-bvertex:duration=0.3",
+    "-btexture:duration=0.3",
+    "-bshading:duration=0.3:shading=phong",
+    "-beffect2d:duration=0.3",
+    "-bdesktop:duration=0.3",
+];
+
+/// Where a line of output begins to vary between runs, by the text in front of it.
+pub const VARIES: &[&str] = &["FPS:", "vkmark Score:"];
+
+/// All programs.
+pub const APPS: &[App] = &[
+    App {
+        name: "taichi: kernels",
+        command: Start::Python("taichi_kernels.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "wgpu: compute and draw",
+        command: Start::Python("wgpu_compute.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "slangpy: compute",
+        command: Start::Python("slangpy_compute.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "ffmpeg: filters",
+        command: Start::Program("ffmpeg", FFMPEG),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "vkcube",
+        command: Start::Window("vkcube", &["--c", "20", "--suppress_popups"]),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "vkmark",
+        command: Start::Unstable("vkmark", VKMARK),
+        expected: Expected::Equal,
+    },
+    // slang-rhi takes the size in front of the message for its text; see docs/upstream/slang-rhi.md.
+    App {
+        name: "slangpy: an abort",
+        command: Start::Python("slangpy_abort.py"),
+        expected: Expected::Aborts(&["Shader abort: \u{18}\n", "shader aborted: word 40 is 80"]),
+    },
+    App {
+        name: "taichi: an endless loop",
+        command: Start::Python("taichi_endless.py"),
+        expected: Expected::Sanitized(&["after 2016\n", "does not end"]),
+    },
+    App {
+        name: "wgpu: an endless loop",
+        command: Start::Python("wgpu_endless.py"),
+        expected: Expected::Sanitized(&["after 4160\n", "does not end", "`drain`", "`main`"]),
+    },
+];

@@ -1,0 +1,142 @@
+//! Runs a program without the layer, with it, or under its sanitizer.
+
+use super::rows::{App, DRIVER, Mode, Start, VARIES};
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use vkabort_test_kit::cargo::{self, Profile};
+use vkabort_test_kit::display::Display;
+use vkabort_test_kit::drivers::{Driver, TestDriver};
+use vkabort_test_kit::environment::Environment;
+use vkabort_test_kit::{process, root, store, target};
+
+/// Exit code of `vkabort run` if a shader aborted.
+pub const ABORTED: i32 = 90;
+
+/// Longest time of a program, in seconds.
+const LIMIT: &str = "120";
+
+/// What programs run with.
+pub struct Runner {
+    python: PathBuf,
+    driver: Driver,
+    display: Display,
+    command: PathBuf,
+    layer: PathBuf,
+}
+
+/// A run of a program.
+pub struct Ran {
+    /// Its exit code.
+    pub code: i32,
+    /// Its standard output.
+    pub output: String,
+    /// Its standard error.
+    pub errors: String,
+    /// How long it took.
+    pub wall: Duration,
+}
+
+impl Runner {
+    /// Builds the layer and the command in release, and starts a display. `python`: a virtual environment.
+    ///
+    /// # Errors
+    ///
+    /// A build fails, or the driver or the display is missing.
+    pub fn new(python: PathBuf) -> Result<Self> {
+        Ok(Self {
+            python: python.join("bin/python"),
+            driver: DRIVER.find().map_err(anyhow::Error::msg)?,
+            display: Display::open()?.context("Xvfb is not installed")?,
+            command: cargo::build_command(Profile::OWN)?,
+            layer: cargo::build_layer(Profile::OWN)?.library,
+        })
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, or a signal ends it, as after [`LIMIT`].
+    pub fn run(&self, app: &App, mode: Mode) -> Result<Ran> {
+        let has_window = matches!(app.command, Start::Window(..));
+        let mut driver = self.driver.clone();
+        let (program, arguments) = match app.command {
+            Start::Python(script) => {
+                let script = root().join("tests/apps").join(script);
+                (self.python.clone(), vec![script.display().to_string()])
+            }
+            Start::Program(program, arguments) | Start::Window(program, arguments) => {
+                (program.into(), owned(arguments))
+            }
+            Start::Unstable(package, arguments) => {
+                let files = unpacked(package).join("usr");
+                driver = TestDriver::Newest.find().map_err(anyhow::Error::msg)?;
+                driver.libraries.push(files.join("lib/x86_64-linux-gnu"));
+                let at = files.display().to_string();
+                let arguments = arguments.iter().map(|word| word.replace('@', &at)).collect();
+                (files.join("bin").join(package), arguments)
+            }
+        };
+        let environment = Environment {
+            driver: Some(driver),
+            layer: None,
+            native: false,
+            validation: None,
+            scratch: target().join("vkabort/apps"),
+        };
+        let inner = environment.command(&program)?;
+        let mut command = Command::new("timeout");
+        command.args(["--signal=KILL", LIMIT]);
+        if mode != Mode::Alone {
+            command.arg(&self.command).args(["run", "--layer"]).arg(&self.layer);
+            command.args(mode.options()).arg("--");
+        }
+        let mut command = process::wrap(command, &inner);
+        command.args(arguments).env("WGPU_BACKEND_TYPE", "Vulkan");
+        match has_window {
+            true => command.env("DISPLAY", self.display.name()),
+            false => command.env_remove("DISPLAY"),
+        };
+        let mut ran = finish(&mut command)?;
+        ran.output = ran.output.lines().map(|line| stable(line).to_owned() + "\n").collect();
+        if has_window {
+            // vkcube names its device there, and prints nothing else.
+            ran.output += &ran.errors;
+        }
+        Ok(ran)
+    }
+}
+
+/// Folder of an unpacked package of Debian unstable.
+pub fn unpacked(package: &str) -> PathBuf {
+    store().join(package)
+}
+
+/// The part of a line of output that is the same in every run.
+fn stable(line: &str) -> &str {
+    let mut ends = VARIES.iter().filter_map(|text| Some(line.find(text)? + text.len()));
+    ends.next().map_or(line, |end| &line[..end])
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().copied().map(str::to_owned).collect()
+}
+
+fn finish(command: &mut Command) -> Result<Ran> {
+    let line = process::command_line(command);
+    let start = Instant::now();
+    let ended = command.output().with_context(|| format!("cannot start `{line}`"))?;
+    let wall = start.elapsed();
+    let [output, errors] = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let Some(code) = ended.status.code() else {
+        bail!("`{line}`: {}\n{output}\n{errors}", ended.status);
+    };
+    Ok(Ran {
+        code,
+        output,
+        errors,
+        wall,
+    })
+}
