@@ -21,12 +21,12 @@
 //! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to
 //! their section (capabilities, entry points, decorations, ..) of the prelude that `prelude=` names (default `compute`). Every
 //! output must pass the validator. So must the module after each pass if the input is valid, with core instructions in place of
-//! the lowered extensions.
+//! the lowered extensions, and the module with all checks of the sanitizer.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
-use vkabort_instrument::{LOWERED, Outcome, scan, sites};
+use vkabort_instrument::{Checks, LOWERED, LoweredFeatures, Options, Outcome, instrument, scan, sites};
 use vkabort_oracle::disassemble::disassemble_with_rspirv;
 use vkabort_oracle::words::without_extensions;
 use vkabort_record::site::{Location, SiteTable};
@@ -154,6 +154,7 @@ fn check(path: &Path) -> Result<()> {
             result += &format!("\n;; error\n; {error}\n");
         }
     }
+    plant(&words, &case)?;
     if std::env::var_os("VKABORT_BLESS").is_some() {
         std::fs::write(path, &result)?;
         return Ok(());
@@ -164,6 +165,32 @@ fn check(path: &Path) -> Result<()> {
             "differs from line {} on; VKABORT_BLESS=1 rewrites it. Found:\n{result}\nThe whole output:\n{output}",
             differing + 1
         );
+    }
+    Ok(())
+}
+
+/// Plants all checks into a module, with its other features lowered and without, and validates the results.
+fn plant(words: &[u32], case: &GoldenCase<'_>) -> Result<()> {
+    let to_core = |words: &[u32]| without_extensions(words).context("not a module");
+    // The released SPIRV-Tools do not know every capability.
+    if validate(&to_core(words)?, case.env).is_err() {
+        return Ok(());
+    }
+    let accepted = instrument(words, &case.options).is_ok();
+    for lowers in [LoweredFeatures::default(), case.options.lowers] {
+        let mut options = Options {
+            lowers,
+            ..case.options.clone()
+        };
+        options.sanitize.checks = Checks::all();
+        match instrument(words, &options) {
+            Ok(Outcome::Unchanged) => {}
+            Ok(Outcome::Instrumented(new)) => {
+                let core = to_core(&new.words)?;
+                validate(&core, case.env).with_context(|| format!("planted, lowered: {lowers:?}"))?;
+            }
+            Err(error) => ensure!(!accepted, "refused only with checks: {error}"),
+        }
     }
     Ok(())
 }

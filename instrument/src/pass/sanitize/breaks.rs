@@ -157,7 +157,7 @@ fn shorten(text: &str) -> String {
     let text = text.trim();
     let panic = text.strip_prefix('[').and_then(|text| text.split_once("]\n"));
     match panic.filter(|_| text.starts_with(PANIC)) {
-        Some((place, what)) => format!("{place}: {}", what.trim_start()),
+        Some((place, rest)) => format!("{place}: {}", rest.trim_start()),
         None => text.to_owned(),
     }
 }

@@ -8,10 +8,9 @@
 //! ```
 
 use super::message::{Message, MessageWriter};
-use super::planter::Place;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
-use crate::spv::{Id, Literal, op};
+use crate::spv::{Id, Inst, Literal, op};
 
 /// A guard, and what a call of it needs.
 pub(super) struct Guard {
@@ -28,7 +27,7 @@ pub(super) fn write_guard(
     messages: &mut MessageWriter,
     failed: Id,
     mut message: Message,
-    place: &Place<'_>,
+    guarded: &Inst<'_>,
 ) -> Guard {
     let (void, bool) = (out.void(), out.bool());
     let mut arguments = vec![failed];
@@ -51,7 +50,7 @@ pub(super) fn write_guard(
     }
     out.label(fail);
     let (ty, id) = messages.write(index, out, &message);
-    out.code.mark_origin(&place.guarded);
+    out.code.mark_origin(guarded);
     out.op(op::AbortKHR, (ty, id));
     out.label(go);
     out.op(op::Return, ());

@@ -19,6 +19,7 @@ mod filter;
 mod guard;
 mod loops;
 mod message;
+mod module;
 mod planter;
 
 use crate::analysis::index::Index;
@@ -27,17 +28,10 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check};
-use planter::{ModulePlanter, Planter};
+use module::ModulePlanter;
+pub(crate) use module::Planting;
+use planter::Planter;
 use vkabort_record::site::ModuleHash;
-
-/// Where checks are planted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Planting {
-    Nothing,
-    /// Not in continue constructs nor in functions that they call: an invocation that leaves there takes a function more.
-    OutsideContinues,
-    Everywhere,
-}
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
 ///

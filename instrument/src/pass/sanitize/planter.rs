@@ -1,114 +1,22 @@
-//! Plants aborts into the functions of a module.
+//! Plants aborts into one function.
 
-use super::Planting;
-use super::filter::Places;
 use super::guard::write_guard;
-use super::message::{Message, MessageWriter};
-use crate::analysis::callgraph::{CallGraph, Reach};
+use super::message::Message;
+use super::module::{ModulePlanter, Planting};
+use crate::analysis::callgraph::Reach;
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
-use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
-use crate::edit::planted::Planted;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
-use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::sanitize::Check;
-use crate::spv::op::capability;
-use crate::spv::words::{MAX_INST_WORDS, version};
-use crate::spv::{Code, Id, Inst, Words, op};
+use crate::spv::{Id, Inst, op};
 use std::collections::{BTreeMap, BTreeSet};
-use vkabort_record::site::{Location, ModuleHash};
-
-const EXTENSION: &str = "SPV_KHR_abort";
-
-/// A module that checks are planted into.
-pub(super) struct ModulePlanter<'a, 'w> {
-    index: &'a Index<'w>,
-    options: &'a Options,
-    planting: Planting,
-    graph: CallGraph,
-    /// Functions that continue constructs call, and what these call.
-    called_in_continues: Table<FunctionIndex, bool>,
-    places: Places<'a, 'w>,
-    out: Emitter,
-    edits: Edits,
-    messages: MessageWriter,
-    planted: Planted,
-    /// Functions that abort for continue constructs.
-    guards: Code,
-    /// The private variable that counts loop iterations, and the entry points that reach a use of it.
-    counter: Option<Id>,
-    counting: BTreeSet<u32>,
-}
-
-impl<'a, 'w> ModulePlanter<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hash: ModuleHash) -> Self {
-        let graph = CallGraph::new(index);
-        Self {
-            index,
-            options,
-            planting,
-            called_in_continues: match planting {
-                Planting::OutsideContinues => called_in_continues(index, &graph),
-                _ => Table::default(),
-            },
-            graph,
-            places: Places::new(index, options, hash),
-            out: Emitter::new(index),
-            edits: Edits::default(),
-            messages: MessageWriter::default(),
-            planted: Planted::default(),
-            guards: Code::default(),
-            counter: None,
-            counting: BTreeSet::new(),
-        }
-    }
-
-    /// The edits of the module; none if nothing was planted.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Limit`] if an interface has no room for another variable.
-    pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
-        if self.planted.checks.is_empty() {
-            return Ok((self.edits, self.planted));
-        }
-        if !self.index.has_capability(capability::AbortKHR) {
-            self.out.capability(capability::AbortKHR);
-        }
-        if !self.index.has_extension(EXTENSION) {
-            self.out.extension(EXTENSION);
-        }
-        self.write_interfaces()?;
-        self.edits.insert(self.index.words.len(), &self.guards);
-        self.out.finish(self.index, &mut self.edits);
-        Ok((self.edits, self.planted))
-    }
-
-    /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint).
-    fn write_interfaces(&mut self) -> Result<()> {
-        let Some(counter) = self.counter.filter(|_| self.index.version >= version(1, 4)) else {
-            return Ok(());
-        };
-        for number in &self.counting {
-            let Some(entry) = self.index.entry_points.get(*number as usize) else {
-                continue;
-            };
-            if entry.inst.words.len() >= MAX_INST_WORDS {
-                let message = format!("the interface of entry point {} is full", entry.function);
-                return Err(Error::new(ErrorKind::Limit, "sanitize", None, message));
-            }
-            let operands = (Words(entry.inst.from(1)), counter);
-            self.edits.replace_by(&entry.inst, op::EntryPoint, operands);
-        }
-        Ok(())
-    }
-}
+use vkabort_record::site::Location;
 
 /// A function that checks are planted into.
 pub(super) struct Planter<'p, 'a, 'w> {
@@ -257,7 +165,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         } = &mut *self.module;
         let failed = write_condition(out);
         let guard = out.continue_code(guards, |out| {
-            write_guard(self.index, out, messages, failed, message, place)
+            write_guard(self.index, out, messages, failed, message, &place.guarded)
         });
         out.name(guard.function, &format!("vkabort_{}", check.name()));
         // The call has the position that the site takes from it.
@@ -339,21 +247,4 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
-}
-
-fn called_in_continues(index: &Index<'_>, graph: &CallGraph) -> Table<FunctionIndex, bool> {
-    let mut called = index.functions.map(|_| false);
-    let mut worklist = Vec::new();
-    for (number, function) in index.functions.iter() {
-        let closed = LoopNest::new(index, function).closed_blocks(index);
-        let calls = graph.calls_in(number).iter();
-        let calls = calls.filter(|call| index.calls.get(*call).is_some_and(|call| closed.contains(&call.block)));
-        worklist.extend(calls.filter_map(|call| graph.callee(call)));
-    }
-    while let Some(function) = worklist.pop() {
-        if called.set(function) {
-            worklist.extend(graph.callees_in(function));
-        }
-    }
-    called
 }
