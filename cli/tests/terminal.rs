@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{ABORT, aborting_with, folder, formatted, little, run_in, run_with, with_program};
+use common::{ABORT, aborting_with, folder, formatted, little, run_in, run_with, with_program, without_vulkan};
 use serde_json::Value as Json;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -37,6 +37,12 @@ fn is_unsafe(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_bidi
 }
 
+/// A home in the test's folder: `install` writes there, and not into that of the user who runs the tests.
+fn home(folder: &Path) -> [(&'static str, OsString); 7] {
+    let home = folder.join("home");
+    without_vulkan(home.to_str().expect("UTF-8")).map(|(name, value)| (name, value.into()))
+}
+
 /// Runs the command with and without colours, and checks both streams. Returns what it printed without colours.
 fn vkabort(folder: &Path, args: &[&OsStr]) -> String {
     let mut plain = String::new();
@@ -46,6 +52,7 @@ fn vkabort(folder: &Path, args: &[&OsStr]) -> String {
             .args(args)
             .arg(format!("--color={color}"))
             .current_dir(folder)
+            .envs(home(folder))
             .output()
             .expect("the command starts");
         let context = format!("{args:?}, {color}");
@@ -274,6 +281,7 @@ fn arguments_and_file_names_are_escaped() {
                 let output = Command::new(env!("CARGO_BIN_EXE_vkabort"))
                     .args(args)
                     .current_dir(&folder)
+                    .envs(home(&folder))
                     .output();
                 is_safe(&output.expect("starts").stderr, "run");
                 continue;

@@ -1,7 +1,11 @@
 """A WGSL shader with a loop that never ends, then one that does. Prints what the second leaves."""
 
 import numpy as np
+from wgpu.backends.wgpu_native.extras import set_instance_extras
 from wgpu.utils.compute import compute_with_buffers
+
+# Without it, wgpu leaves names and source lines out of the modules.
+set_instance_extras(flags=["Debug"])
 
 SPIN = """
 @group(0) @binding(0) var<storage, read> starts: array<u32>;
