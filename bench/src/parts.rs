@@ -31,6 +31,8 @@ pub enum Part {
     Compilers,
     /// Modules with 1 to 64 checks on the compilers of some GPUs.
     Sites,
+    /// Loops with the sanitizer's check on the compilers of real GPUs.
+    Loops,
     /// Messages of 32 bytes to 64 KiB on drivers with the extension.
     Native,
 }
@@ -53,6 +55,7 @@ impl Part {
             Self::Messages => "Large messages",
             Self::Compilers => "GPU compilers",
             Self::Sites => "Number of checks",
+            Self::Loops => "The sanitizer's check of loops",
             Self::Native => "Drivers with the extension",
         }
     }
@@ -80,6 +83,7 @@ impl Part {
                  time of the shader module and the pipeline, including the layer's rewrite."
             }
             Self::Sites => "Only compiled. A compute shader with this number of checks in a row.",
+            Self::Loops => "Only compiled. Loops of unknown length; the check counts the iterations of an invocation.",
             Self::Native => {
                 "Only compiled. A message of this size, by the layer, by the layer with loads by value, and by the driver itself."
             }
@@ -117,7 +121,7 @@ impl Part {
             }]),
             Self::Calls => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
             Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
-            Self::Compilers => selected(&|_, _| true),
+            Self::Compilers | Self::Loops => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
             Self::Native => selected(&|_, native| native),
         }

@@ -88,8 +88,8 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let (layer, unchecked, plain) = (Variant::Layer.name(), Variant::Unchecked.name(), Variant::Return.name());
     let (native, printf) = (Variant::Native.name(), Variant::Printf.name());
     let compilers = of(Part::Compilers);
-    let worse = |metric, is_worse: fn(f64, f64) -> bool| {
-        let all = pairs(compilers, metric, layer, plain);
+    let planted = Variant::Planted.name();
+    let worse_of = |all: Vec<Pair<'_>>, is_worse: fn(f64, f64) -> bool| {
         let found: Vec<String> = all
             .iter()
             .filter(|pair| is_worse(pair.value, pair.baseline))
@@ -101,6 +101,8 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             (all, worse) => format!("{worse} of {all} pairs: {}", found.join("; ")),
         }
     };
+    let worse = |metric, is_worse| worse_of(pairs(compilers, metric, layer, plain), is_worse);
+    let worse_loops = |metric, is_worse| worse_of(pairs(of(Part::Loops), metric, planted, unchecked), is_worse);
     let sites: Vec<Measurement> = compilers
         .iter()
         .filter(|one| one.subject == "16 sites")
@@ -213,6 +215,30 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             unchecked,
             "",
             each(pairs(of(Part::Kernel), "ms", layer, unchecked), times),
+        ),
+        row(
+            "kernel, loop check",
+            unchecked,
+            "1.1x from 32 instructions on",
+            each(pairs(of(Part::Kernel), "ms", planted, unchecked), times),
+        ),
+        compiled(
+            "waves, loop check",
+            unchecked,
+            "the same",
+            worse_loops("waves", |value, base| value < base),
+        ),
+        compiled(
+            "spills, loop check",
+            unchecked,
+            "the same",
+            worse_loops("spills", |value, base| value > base),
+        ),
+        compiled(
+            "code, loop check",
+            unchecked,
+            "",
+            ratios(pairs(of(Part::Loops), "code", planted, unchecked)),
         ),
         row("a million invocations abort", plain, "1.5x", storm(plain)),
         row("the same", printf, "0.1x", storm(printf)),

@@ -16,6 +16,9 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "calls::enabled" => calls(context, 2), measures(), without_layer(), within(30);
     "kernel::check_in_a_loop" => kernel(context, Place::InALoop, "check in a loop"), measures(), alone();
     "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop, "check after a loop"), measures(), alone();
+    "kernel::loop_of_8" => planted(context, 8), measures(), alone();
+    "kernel::loop_of_32" => planted(context, 32), measures(), alone();
+    "kernel::loop_of_128" => planted(context, 128), measures(), alone();
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
     "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), within(45);
@@ -30,6 +33,8 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "sites::without_layer" => compile(context, sites(), &WITHOUT_LAYER), measures(), without_layer();
     "sites::layer" => compile(context, sites(), &[Variant::Layer]), measures(), alone();
     "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone();
+    "loops::without_layer" => compile(context, loops(), &[Variant::Unchecked]), measures(), without_layer();
+    "loops::layer" => compile(context, loops(), &[Variant::Planted]), measures(), alone();
     "native::layer" => compile(context, sizes(), &[Variant::Layer]), measures(), alone(), within(30);
     "native::by_value" => compile(context, sizes(), &[Variant::ByValue]), measures(), alone(), within(30);
     "native::native" => compile(context, sizes(), &[Variant::Native]), measures(), without_layer(), within(70);
@@ -40,6 +45,14 @@ const WITHOUT_LAYER: [Variant; 3] = [Variant::Unchecked, Variant::Return, Varian
 
 fn sites() -> Vec<Shader> {
     [1, 2, 4, 8, 16, 32, 64].map(Shader::Sites).to_vec()
+}
+
+fn loops() -> Vec<Shader> {
+    let shaders = [8, 32, 128].map(Shader::Loop);
+    shaders
+        .into_iter()
+        .chain(["matmul.comp", "gather.comp", "regtile.comp"].map(Shader::File))
+        .collect()
 }
 
 fn sizes() -> Vec<Shader> {
@@ -62,6 +75,14 @@ fn kernel(_: &Context, place: Place, subject: &str) -> Result<()> {
     let variants = [Variant::Unchecked, Variant::Return, Variant::Layer];
     for (variant, time) in variants.iter().zip(kernel::compare(place, variants)?) {
         milliseconds(subject, variant.name(), time);
+    }
+    Ok(())
+}
+
+fn planted(_: &Context, instructions: u32) -> Result<()> {
+    let variants = [Variant::Unchecked, Variant::Planted];
+    for (variant, time) in variants.iter().zip(kernel::compare_loops(instructions, variants)?) {
+        milliseconds(&Shader::Loop(instructions).name(), variant.name(), time);
     }
     Ok(())
 }

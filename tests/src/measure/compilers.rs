@@ -20,7 +20,10 @@ const SAMPLES: usize = 3;
 pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&Measurement)) -> Result<()> {
     let gpu = Gpu::open(&Context::default())?;
     for variant in variants {
-        let abort = matches!(variant, Variant::Layer | Variant::ByValue | Variant::Native);
+        let abort = matches!(
+            variant,
+            Variant::Layer | Variant::ByValue | Variant::Planted | Variant::Native
+        );
         if abort && !gpu.has_extension(khr::SHADER_ABORT_NAME)? {
             continue;
         }

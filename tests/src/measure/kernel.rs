@@ -1,10 +1,10 @@
 //! Cost of an abort that is never reached: runs variants of the same kernel, alternately.
 
 use super::median_of;
-use super::shaders::{self, Variant};
+use super::shaders::{self, Shader, Variant};
 use crate::case::Context;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
@@ -46,12 +46,29 @@ fn shader(place: Place, variant: Variant) -> Result<Vec<u32>> {
 ///
 /// A call fails.
 pub fn compare<const N: usize>(place: Place, variants: [Variant; N]) -> Result<[Duration; N]> {
+    compare_modules(variants.map(|variant| shader(place, variant)))
+}
+
+/// The same for a loop with this number of instructions.
+///
+/// # Errors
+///
+/// A call fails.
+pub fn compare_loops<const N: usize>(instructions: u32, variants: [Variant; N]) -> Result<[Duration; N]> {
+    compare_modules(variants.map(|variant| {
+        let stages = Shader::Loop(instructions).compile(variant)?;
+        stages
+            .and_then(|stages| stages.into_iter().next())
+            .context("a loop has every variant")
+    }))
+}
+
+fn compare_modules<const N: usize>(modules: [Result<Vec<u32>>; N]) -> Result<[Duration; N]> {
     let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
     let mut words = vec![1; 2 + 1024 + 64 * GROUPS as usize];
     words[1] = 1024;
-    let modules = variants.map(|variant| shader(place, variant));
     let modules = modules.into_iter().collect::<Result<Vec<_>>>()?;
     let mut rounds = 16;
     loop {

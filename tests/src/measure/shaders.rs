@@ -6,6 +6,7 @@ use crate::glsl;
 use anyhow::{Context, Result, bail};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
+use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
 
 /// What a failed check does, and how it is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Variant {
     Layer,
     /// The same, but large values are loaded before they are copied.
     ByValue,
+    /// There is no check of its own; the sanitizer plants one in each loop, and the layer rewrites the shader.
+    Planted,
     /// It aborts, and the driver implements the extension.
     Native,
     /// It prints with debugPrintf, which the validation layer implements, and returns.
@@ -26,11 +29,12 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Unchecked,
         Self::Return,
         Self::Layer,
         Self::ByValue,
+        Self::Planted,
         Self::Native,
         Self::Printf,
     ];
@@ -42,6 +46,7 @@ impl Variant {
             Self::Return => "return",
             Self::Layer => "layer",
             Self::ByValue => "by value",
+            Self::Planted => "loop check",
             Self::Native => "native",
             Self::Printf => "debugPrintf",
         }
@@ -50,7 +55,7 @@ impl Variant {
     /// `CHECK_MODE` of `bench/shaders/check.glsl`.
     fn check_mode(self) -> u32 {
         match self {
-            Self::Unchecked => 0,
+            Self::Unchecked | Self::Planted => 0,
             Self::Return => 1,
             Self::Layer | Self::ByValue | Self::Native => 2,
             Self::Printf => 3,
@@ -67,6 +72,8 @@ pub enum Shader {
     Sites(u32),
     /// A compute shader with one check, whose message has this number of bytes.
     Message(u32),
+    /// A compute shader with a loop of unknown length, with about this number of instructions in its body.
+    Loop(u32),
 }
 
 const CHECK: &str = include_str!("../../../bench/shaders/check.glsl");
@@ -99,6 +106,7 @@ impl Shader {
             Self::Sites(1) => "1 site".to_owned(),
             Self::Sites(count) => format!("{count} sites"),
             Self::Message(bytes) => format!("message of {bytes} bytes"),
+            Self::Loop(count) => format!("loop of {count} instructions"),
         }
     }
 
@@ -123,7 +131,8 @@ impl Shader {
                     _ => bail!("{name} has no extension of a stage"),
                 }
             }
-            Self::Sites(_) if variant == Variant::ByValue => return Ok(None),
+            Self::Sites(_) | Self::Loop(_) if variant == Variant::ByValue => return Ok(None),
+            Self::Loop(count) => vec![compute(&endless(*count))?],
             Self::Sites(count) => vec![compute(&sites(*count)?)?],
             Self::Message(bytes) => {
                 let reference = compute(&message(*bytes)?)?;
@@ -160,7 +169,37 @@ fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>>
         "#version 460\n#define CHECK_MODE {}\n{fragment}{CHECK}\n{text}",
         variant.check_mode()
     );
-    glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+    let words = glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)?;
+    match variant {
+        Variant::Planted => plant(&words),
+        _ => Ok(words),
+    }
+}
+
+/// Plants the default checks of the sanitizer, as ordinary aborts.
+fn plant(words: &[u32]) -> Result<Vec<u32>> {
+    let mut options = Options {
+        lowers: LoweredFeatures::default(),
+        ..Options::default()
+    };
+    options.sanitize.checks = Checks::defaults();
+    match instrument(words, &options)? {
+        Outcome::Instrumented(planted) => Ok(planted.words),
+        Outcome::Unchanged => bail!("the shader has no place for a check"),
+    }
+}
+
+/// GLSL with a loop of unknown length, whose iterations depend on each other.
+fn endless(instructions: u32) -> String {
+    // Each takes a multiplication and an exclusive or, which compilers cannot join.
+    let body = "    value = (value ^ i) * 1664525u;\n".repeat(instructions as usize / 2);
+    format!(
+        "layout(local_size_x = 64) in;\n\
+         layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint count; uint words[]; }};\n\
+         void main() {{\n  uint value = gl_GlobalInvocationID.x;\n  uint rounds = rounds;\n\
+         for (uint i = 0u; i < rounds; ++i) {{\n{body}  }}\n\
+         words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n"
+    )
 }
 
 /// GLSL with `count` checks, each of a value that depends on the one before.
