@@ -129,7 +129,7 @@ fn rules_can_be_allowed_and_denied() {
         run.prints("hand.comp:12:5: error: the argument of `%s` is not a string (u32) [format]");
     }
     // Errors stay errors.
-    check(&["--allow", "size"]).fails(2, "[possible values: format, overlap, debug-info, extension]");
+    check(&["--allow", "size"]).fails(2, "[possible values: format, overlap, debug-info, extension, data]");
 }
 
 #[test]
