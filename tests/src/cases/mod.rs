@@ -67,6 +67,7 @@ mod support;
 mod test_driver;
 mod trap;
 mod untouched;
+mod values;
 mod waiting;
 
 use crate::case::Case;
@@ -141,6 +142,7 @@ pub fn all() -> Vec<Case> {
         storm::CASES,
         trap::CASES,
         untouched::CASES,
+        values::CASES,
         waiting::CASES,
         pipeline_creation::CASES,
         &checks,

@@ -37,7 +37,7 @@ pub(super) const CASES: &[Case] = cases! {
     "report::of_a_vertex" => vertex(device),
         alone(), logs(&["vertex 1 of instance 0", "stage/vertex.vert:11", "= invocation vertex 1, instance 0"]);
     "report::of_more_than_fits" => storm(device),
-        alone(), set(&[("arena_size", "131072")]),
+        alone(), set(&[("arena_size", "131072"), ("values", "off")]),
         logs(&[
             // 1024 workgroups of 64 invocations, and room for 2046 records of 64 bytes behind the control block.
             "63490 more aborts did not fit into the arena of 131072 bytes: raise the setting `arena_size` to see them",

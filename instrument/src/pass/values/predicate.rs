@@ -154,6 +154,15 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
             (op::Any | op::All, _) if operands_are_earlier() => {
                 let function = if inst.opcode() == op::Any { "any" } else { "all" };
                 let vector = self.flow.index.def(inst.id(3))?;
+                // GLSL's comparison of whole vectors.
+                let is_whole = match comparison(vector.opcode(), true) {
+                    Some("==") => inst.opcode() == op::All,
+                    Some("!=") => inst.opcode() == op::Any,
+                    _ => false,
+                };
+                if is_whole && let Some(symbol) = comparison(vector.opcode(), held) {
+                    return Some(self.compare(&vector, symbol));
+                }
                 let argument = match comparison(vector.opcode(), true) {
                     Some(symbol) => self.compare(&vector, symbol).0,
                     None => self.operand(inst.id(3)),
@@ -235,10 +244,15 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
                 (false, true) => false,
                 _ => return None,
             };
+            // glslang branches on the negated left operand of `||`.
+            let negated = index
+                .def(branch.condition())
+                .filter(|inst| inst.opcode() == op::LogicalNot);
             let skips_with = match index.opcode(short) {
                 op::ConstantTrue => true,
                 op::ConstantFalse => false,
                 _ if short == branch.condition() => left_held,
+                _ if negated.is_some_and(|inst| inst.id(3) == short) => !left_held,
                 _ => return None,
             };
             let is_later = |id: Id| index.def(id).is_none_or(|def| def.offset >= phi.offset);
