@@ -68,6 +68,7 @@ mod test_driver;
 mod trap;
 mod untouched;
 mod values;
+mod values_compilers;
 mod waiting;
 
 use crate::case::Case;
@@ -143,6 +144,7 @@ pub fn all() -> Vec<Case> {
         trap::CASES,
         untouched::CASES,
         values::CASES,
+        values_compilers::CASES,
         waiting::CASES,
         pipeline_creation::CASES,
         &checks,
