@@ -150,6 +150,11 @@ impl Variables {
         }));
         let mut seen = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.name.clone()));
+        // Parts of a variable that is there as a whole.
+        found.retain(|candidate| {
+            let whole = candidate.name.split(['.', '[']).next();
+            whole.is_none_or(|whole| whole == candidate.name || !seen.contains(whole))
+        });
         found.truncate(MAX_VARIABLES);
         found
     }
