@@ -14,6 +14,12 @@ pub enum Check {
     Loops,
     /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
     Breaks,
+    /// Fails at an integer division whose result is undefined.
+    Divide,
+    /// Fails at a shift by the width or more.
+    Shift,
+    /// Fails where an element is accessed that its array, vector or matrix does not have.
+    Bounds,
 }
 
 /// A row of [`CHECKS`].
@@ -30,7 +36,7 @@ pub struct CheckRow {
 }
 
 /// The checks.
-pub const CHECKS: [CheckRow; 2] = [
+pub const CHECKS: [CheckRow; 5] = [
     CheckRow {
         check: Check::Loops,
         name: "loops",
@@ -42,6 +48,24 @@ pub const CHECKS: [CheckRow; 2] = [
         name: "breaks",
         is_default: true,
         description: "the shader reaches a debug break, a false assumption or a panic of its author",
+    },
+    CheckRow {
+        check: Check::Divide,
+        name: "divide",
+        is_default: true,
+        description: "an integer is divided by zero, or the least one by -1",
+    },
+    CheckRow {
+        check: Check::Shift,
+        name: "shift",
+        is_default: true,
+        description: "a value is shifted by its width in bits or more",
+    },
+    CheckRow {
+        check: Check::Bounds,
+        name: "bounds",
+        is_default: true,
+        description: "an element is accessed that its array, vector or matrix does not have",
     },
 ];
 

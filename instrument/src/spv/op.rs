@@ -21,14 +21,14 @@ from_spirv! { u16; Op:
     InBoundsAccessChain PtrAccessChain ArrayLength InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
-    VectorExtractDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
+    VectorExtractDynamic VectorInsertDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
-    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any IsInf
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
-    FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
-    ControlBarrier MemoryBarrier ImageRead ImageSparseRead
+    FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordNotEqual FUnordGreaterThanEqual
+    ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
