@@ -1,7 +1,7 @@
 //! Comparisons that hold in a block, since every path to it passes a branch that made them.
 
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::index::{Function, Index};
+use crate::analysis::index::Index;
 use crate::analysis::value_flow::{Condition, Test, ValueFlow};
 use crate::spv::{Id, op};
 
@@ -21,7 +21,6 @@ pub(crate) struct Fact {
 /// The comparisons of the branches that every path to a block has taken.
 pub(super) fn facts_at(
     index: &Index<'_>,
-    function: &Function,
     flow: &ValueFlow<'_, '_>,
     block: BlockIndex,
 ) -> Vec<Fact> {
@@ -34,7 +33,7 @@ pub(super) fn facts_at(
             let label = index.blocks.get(at).map_or(Id::NONE, |block| block.label);
             let targets = [branch.true_label(), branch.false_label()];
             // Back edges come from blocks that the branch dominates too.
-            if targets.contains(&label) && targets[0] != targets[1] && is_entered_from(index, function, flow, at, parent) {
+            if targets.contains(&label) && targets[0] != targets[1] && is_entered_from(flow, at, parent) {
                 add(index, &mut facts, branch.condition(), None, targets[0] == label);
             }
         }
@@ -53,20 +52,10 @@ pub(super) fn of_conditions(index: &Index<'_>, conditions: &[Condition]) -> Vec<
     facts
 }
 
-fn is_entered_from(
-    index: &Index<'_>,
-    function: &Function,
-    flow: &ValueFlow<'_, '_>,
-    block: BlockIndex,
-    parent: BlockIndex,
-) -> bool {
-    let Some(label) = index.blocks.get(block).map(|block| block.label) else {
-        return false;
-    };
-    function.blocks.iter().all(|from| {
-        let leads = index.blocks.get(from).is_some_and(|from| index.successors(from).contains(&label));
-        !leads || from == parent || flow.dominates(block, from)
-    })
+/// Whether a block is entered from one block only, but for back edges.
+fn is_entered_from(flow: &ValueFlow<'_, '_>, block: BlockIndex, parent: BlockIndex) -> bool {
+    let before = flow.before(block);
+    before.into_iter().all(|from| from == parent || flow.dominates(block, from))
 }
 
 /// Adds the comparisons that must all have their results for a condition to have its result.

@@ -2,11 +2,12 @@
 //!
 //! Values are unsigned, at their width: a range with a maximum below the sign bit is one of values that are not negative.
 
+mod counters;
 mod facts;
 mod operations;
 
 use super::index::typed::BlockIndex;
-use super::index::{Function, Index};
+use super::index::Index;
 use super::value_flow::{Condition, ValueFlow};
 use crate::options::Options;
 use crate::spv::{Id, op};
@@ -49,7 +50,8 @@ impl Range {
 }
 
 /// A place in a function: what is known there.
-pub(crate) struct Known {
+pub(crate) struct Known<'f, 'a, 'w> {
+    flow: &'f ValueFlow<'a, 'w>,
     facts: Rc<Vec<Fact>>,
     more: Vec<Fact>,
 }
@@ -57,7 +59,6 @@ pub(crate) struct Known {
 /// The ranges of the values of a function.
 pub(crate) struct Ranges<'a, 'w> {
     index: &'a Index<'w>,
-    function: &'a Function,
     options: &'a Options,
     facts: HashMap<BlockIndex, Rc<Vec<Fact>>>,
     /// The product and the parts of the workgroup size, if all entry points have one that is constant.
@@ -67,15 +68,14 @@ pub(crate) struct Ranges<'a, 'w> {
 /// A question for one range.
 struct Question<'q, 'a, 'w> {
     ranges: &'q Ranges<'a, 'w>,
-    known: &'q Known,
+    known: &'q Known<'q, 'a, 'w>,
     steps: u32,
 }
 
 impl<'a, 'w> Ranges<'a, 'w> {
-    pub(crate) fn new(index: &'a Index<'w>, function: &'a Function, options: &'a Options) -> Self {
+    pub(crate) fn new(index: &'a Index<'w>, options: &'a Options) -> Self {
         Self {
             index,
-            function,
             options,
             facts: HashMap::default(),
             local_size: operations::local_size(index),
@@ -83,19 +83,23 @@ impl<'a, 'w> Ranges<'a, 'w> {
     }
 
     /// What holds in a block under conditions.
-    pub(crate) fn known(&mut self, flow: &ValueFlow<'_, '_>, block: BlockIndex, conditions: &[Condition]) -> Known {
-        let facts = self.facts.entry(block).or_insert_with(|| {
-            let facts = facts_at(self.index, self.function, flow, block);
-            Rc::new(facts)
-        });
+    pub(crate) fn known<'f>(
+        &mut self,
+        flow: &'f ValueFlow<'a, 'w>,
+        block: BlockIndex,
+        conditions: &[Condition],
+    ) -> Known<'f, 'a, 'w> {
+        let facts = self.facts.entry(block);
+        let facts = facts.or_insert_with(|| Rc::new(facts_at(self.index, flow, block)));
         Known {
+            flow,
             facts: facts.clone(),
             more: of_conditions(self.index, conditions),
         }
     }
 
     /// The range of an integer or of a component of a vector.
-    pub(crate) fn range(&self, known: &Known, value: Id, component: Option<u32>) -> Range {
+    pub(crate) fn range(&self, known: &Known<'_, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let mut question = Question {
             ranges: self,
             known,
@@ -146,7 +150,7 @@ impl Question<'_, '_, '_> {
                     continue;
                 }
                 let (left, right) = (comparison.id(3), comparison.id(4));
-                let (opcode, other) = match (left == value, right == value) {
+                let (opcode, other) = match (known.flow.is_same(left, value), known.flow.is_same(right, value)) {
                     (true, false) => (comparison.opcode(), right),
                     (false, true) => (mirrored(comparison.opcode()), left),
                     _ => continue,

@@ -66,10 +66,23 @@ impl Question<'_, '_, '_> {
                 self.built_in(vector, component)
                     .or_else(|| from.map(|_| self.range(vector, Some(component), depth + 1)))
             }
+            op::CompositeInsert => match (inst.from(5), component) {
+                ([inserted], Some(component)) if *inserted == component => Some(self.range(inst.id(3), None, depth + 1)),
+                ([_], Some(_)) => Some(operand(4)),
+                _ => None,
+            },
             op::CopyObject => Some(operand(3)),
             op::BitwiseAnd => {
                 let max = operand(3).max.min(operand(4).max);
                 Some(Range { min: 0, max })
+            }
+            op::BitwiseOr => {
+                let (left, right) = (operand(3), operand(4));
+                let leading = (left.max | right.max).leading_zeros();
+                Some(Range {
+                    min: left.min.max(right.min),
+                    max: u64::MAX.checked_shr(leading).unwrap_or(0),
+                })
             }
             op::UMod => {
                 let (value, divisor) = (operand(3), operand(4));
@@ -190,25 +203,9 @@ impl Question<'_, '_, '_> {
                 }
                 _ => None,
             },
-            op::Load => self.of_built_in_load(inst),
+            op::Load => self.of_built_in_load(inst).or_else(|| self.of_variable(inst, bits, depth)),
             _ => None,
         }
-    }
-
-    /// A phi: of the values that it takes, or the counter of a loop that goes up.
-    fn of_phi(&mut self, phi: &Inst<'_>, component: Option<u32>, bits: u32, depth: u32) -> Option<Range> {
-        let index = self.ranges.index;
-        let mut all: Option<Range> = None;
-        for (value, _) in phi.phi_pairs() {
-            let next = index.def(value)?;
-            let range = match next.offset < phi.offset {
-                true => self.range(value, component, depth + 1),
-                // It comes over a back edge.
-                false => return None,
-            };
-            all = Some(all.map_or(range, |all| all.or(range)));
-        }
-        all.filter(|range| range.max <= Range::full(bits).max)
     }
 
     /// A load of a built-in with a bound.

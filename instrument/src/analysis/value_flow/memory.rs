@@ -36,10 +36,6 @@ impl Access {
     pub(crate) fn below(&self, path: &[u32]) -> Option<Path> {
         below(path, &self.path)
     }
-
-    pub(crate) fn is_store(&self) -> bool {
-        matches!(self.kind, AccessKind::Store(_))
-    }
 }
 
 /// A pointer to a part of a variable.

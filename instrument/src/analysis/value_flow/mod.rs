@@ -15,6 +15,7 @@ pub(crate) mod lane;
 pub(crate) mod memory;
 mod observed;
 mod points;
+mod same;
 mod uses;
 
 use crate::analysis::dominators::Dominators;
@@ -60,7 +61,9 @@ pub(crate) struct Point {
 pub(crate) struct ValueFlow<'a, 'w> {
     index: &'a Index<'w>,
     function: &'a Function,
-    pub(crate) dominators: Dominators,
+    dominators: Dominators,
+    /// Predecessors of blocks.
+    before: HashMap<BlockIndex, Vec<BlockIndex>>,
     uses: Uses,
     pub(crate) memory: LocalMemory,
     /// Whether values are observed, by part, and whether stored ones are, by the offset of the store.
@@ -74,10 +77,19 @@ pub(crate) struct ValueFlow<'a, 'w> {
 impl<'a, 'w> ValueFlow<'a, 'w> {
     /// O(words of the function).
     pub(crate) fn new(index: &'a Index<'w>, function: &'a Function) -> Self {
+        let successors = index.successor_nodes(function);
+        let mut before: HashMap<BlockIndex, Vec<BlockIndex>> = HashMap::default();
+        for (from, to) in successors.iter().flat_map(|(from, next)| next.iter().map(move |to| (from, *to))) {
+            let block = |node: Node| function.blocks.at(node.to_usize());
+            if let (Some(from), Some(to)) = (block(from), block(to)) {
+                before.entry(to).or_default().push(from);
+            }
+        }
         Self {
             index,
             function,
-            dominators: Dominators::new(&index.successor_nodes(function)),
+            dominators: Dominators::new(&successors),
+            before,
             uses: Uses::new(index, function),
             memory: LocalMemory::new(index, function),
             values: HashMap::default(),
@@ -112,6 +124,11 @@ impl<'a, 'w> ValueFlow<'a, 'w> {
 
     pub(crate) fn is_reachable(&self, block: BlockIndex) -> bool {
         self.node(block).is_some_and(|node| self.dominators.is_reachable(node))
+    }
+
+    /// Blocks that a block follows.
+    pub(crate) fn before(&self, block: BlockIndex) -> Vec<BlockIndex> {
+        self.before.get(&block).cloned().unwrap_or_default()
     }
 
     /// Blocks that follow a block.

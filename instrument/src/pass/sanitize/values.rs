@@ -47,7 +47,7 @@ impl<'a, 'w> ValueFacts<'a, 'w> {
     pub(super) fn get(&mut self) -> (&mut ValueFlow<'a, 'w>, &mut Ranges<'a, 'w>) {
         let (flow, ranges) = self.computed.get_or_insert_with(|| {
             let flow = ValueFlow::new(self.index, self.function);
-            (flow, Ranges::new(self.index, self.function, self.options))
+            (flow, Ranges::new(self.index, self.options))
         });
         (flow, ranges)
     }
@@ -69,7 +69,7 @@ pub(super) trait ValueCheck<'w> {
     fn operands(&self) -> SmallVec<[Id; 2]>;
 
     /// Whether the check can fail for a component.
-    fn can_fail(&self, ranges: &Ranges<'_, '_>, known: &Known, component: Option<u32>) -> bool;
+    fn can_fail(&self, ranges: &Ranges<'_, 'w>, known: &Known<'_, '_, 'w>, component: Option<u32>) -> bool;
 
     /// Writes the test of a component: operands as scalars.
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id;
