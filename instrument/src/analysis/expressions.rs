@@ -91,7 +91,10 @@ impl Expressions<'_, '_> {
             } else {
                 let part = match constant {
                     Some(index) => self.part(ty, index),
-                    None => format!("[{}]", self.value_at(index, depth + 1).unwrap_or_else(|| "..".to_owned())),
+                    None => format!(
+                        "[{}]",
+                        self.value_at(index, depth + 1).unwrap_or_else(|| "..".to_owned())
+                    ),
                 };
                 text = text.map(|text| text + &part);
             }
@@ -103,7 +106,8 @@ impl Expressions<'_, '_> {
     /// The name of an id. Compilers write empty ones, and numbers for what has none in the source.
     fn name(&self, id: Id) -> Option<String> {
         let name = self.names.name(self.index, id)?;
-        name.starts_with(|first: char| first.is_alphabetic() || first == '_').then_some(name)
+        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            .then_some(name)
     }
 
     /// The part `index` of a composite, after its expression.

@@ -1,7 +1,7 @@
 //! Comparisons that hold in a block, since every path to it passes a branch that made them.
 
-use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::Index;
+use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::value_flow::{Condition, Test, ValueFlow};
 use crate::spv::{Id, op};
 
@@ -19,11 +19,7 @@ pub(crate) struct Fact {
 }
 
 /// The comparisons of the branches that every path to a block has taken.
-pub(super) fn facts_at(
-    index: &Index<'_>,
-    flow: &ValueFlow<'_, '_>,
-    block: BlockIndex,
-) -> Vec<Fact> {
+pub(super) fn facts_at(index: &Index<'_>, flow: &ValueFlow<'_, '_>, block: BlockIndex) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut at = block;
     for _ in 0..MAX_BRANCHES {
@@ -55,7 +51,9 @@ pub(super) fn of_conditions(index: &Index<'_>, conditions: &[Condition]) -> Vec<
 /// Whether a block is entered from one block only, but for back edges.
 fn is_entered_from(flow: &ValueFlow<'_, '_>, block: BlockIndex, parent: BlockIndex) -> bool {
     let before = flow.before(block);
-    before.into_iter().all(|from| from == parent || flow.dominates(block, from))
+    before
+        .into_iter()
+        .all(|from| from == parent || flow.dominates(block, from))
 }
 
 /// Adds the comparisons that must all have their results for a condition to have its result.

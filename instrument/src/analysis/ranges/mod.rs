@@ -6,8 +6,8 @@ mod counters;
 mod facts;
 mod operations;
 
-use super::index::typed::BlockIndex;
 use super::index::Index;
+use super::index::typed::BlockIndex;
 use super::value_flow::{Condition, ValueFlow};
 use crate::options::Options;
 use crate::spv::{Id, op};
@@ -185,12 +185,30 @@ fn mirrored(opcode: u16) -> u16 {
 /// `range` of a value whose comparison with `other` has a result. `None` if that says nothing.
 fn refine(range: Range, opcode: u16, result: bool, other: Range, bits: u32) -> Option<Range> {
     let positive = Range::full(bits).max >> 1;
-    let is_signed = matches!(opcode, op::SGreaterThan | op::SGreaterThanEqual | op::SLessThan | op::SLessThanEqual);
+    let is_signed = matches!(
+        opcode,
+        op::SGreaterThan | op::SGreaterThanEqual | op::SLessThan | op::SLessThanEqual
+    );
     let Range { min, max } = range;
     // In terms of `<`, `<=`, `>`, `>=`, and of equality.
-    let below = |end: u64| end.checked_sub(1).map(|last| Range { min, max: max.min(last) });
-    let up_to = |last: u64| Some(Range { min, max: max.min(last) });
-    let from = |first: u64| Some(Range { min: min.max(first), max });
+    let below = |end: u64| {
+        end.checked_sub(1).map(|last| Range {
+            min,
+            max: max.min(last),
+        })
+    };
+    let up_to = |last: u64| {
+        Some(Range {
+            min,
+            max: max.min(last),
+        })
+    };
+    let from = |first: u64| {
+        Some(Range {
+            min: min.max(first),
+            max,
+        })
+    };
     if is_signed && other.max > positive {
         return None;
     }

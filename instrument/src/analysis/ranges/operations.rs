@@ -67,7 +67,9 @@ impl Question<'_, '_, '_> {
                     .or_else(|| from.map(|_| self.range(vector, Some(component), depth + 1)))
             }
             op::CompositeInsert => match (inst.from(5), component) {
-                ([inserted], Some(component)) if *inserted == component => Some(self.range(inst.id(3), None, depth + 1)),
+                ([inserted], Some(component)) if *inserted == component => {
+                    Some(self.range(inst.id(3), None, depth + 1))
+                }
                 ([_], Some(_)) => Some(operand(4)),
                 _ => None,
             },
@@ -203,7 +205,9 @@ impl Question<'_, '_, '_> {
                 }
                 _ => None,
             },
-            op::Load => self.of_built_in_load(inst).or_else(|| self.of_variable(inst, bits, depth)),
+            op::Load => self
+                .of_built_in_load(inst)
+                .or_else(|| self.of_variable(inst, bits, depth)),
             _ => None,
         }
     }

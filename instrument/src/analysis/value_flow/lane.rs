@@ -17,10 +17,7 @@ pub(crate) struct Lane {
 impl Lane {
     /// A whole value.
     pub(crate) fn whole(id: Id) -> Self {
-        Self {
-            id,
-            path: Path::new(),
-        }
+        Self { id, path: Path::new() }
     }
 
     /// A component of a vector, or a scalar.

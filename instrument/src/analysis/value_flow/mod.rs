@@ -79,7 +79,10 @@ impl<'a, 'w> ValueFlow<'a, 'w> {
     pub(crate) fn new(index: &'a Index<'w>, function: &'a Function) -> Self {
         let successors = index.successor_nodes(function);
         let mut before: HashMap<BlockIndex, Vec<BlockIndex>> = HashMap::default();
-        for (from, to) in successors.iter().flat_map(|(from, next)| next.iter().map(move |to| (from, *to))) {
+        for (from, to) in successors
+            .iter()
+            .flat_map(|(from, next)| next.iter().map(move |to| (from, *to)))
+        {
             let block = |node: Node| function.blocks.at(node.to_usize());
             if let (Some(from), Some(to)) = (block(from), block(to)) {
                 before.entry(to).or_default().push(from);

@@ -96,7 +96,10 @@ impl ValueFlow<'_, '_> {
     /// The accesses to a variable that concern a part of it.
     pub(super) fn concerning(&self, part: &Part) -> Vec<Access> {
         let accesses = self.memory.accesses(part.variable).iter();
-        accesses.filter(|access| access.below(&part.path).is_some()).cloned().collect()
+        accesses
+            .filter(|access| access.below(&part.path).is_some())
+            .cloned()
+            .collect()
     }
 
     /// Whether the first of the accesses that matters is a load with an effect. `None` if none matters.

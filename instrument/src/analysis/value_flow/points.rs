@@ -32,7 +32,12 @@ impl ValueFlow<'_, '_> {
             if search.points.len() >= MAX_POINTS || search.seen.len() >= MAX_VALUES {
                 break;
             }
-            if conditions.len() > MAX_CONDITIONS || search.seen.iter().any(|seen| *seen == (lane.clone(), conditions.clone())) {
+            if conditions.len() > MAX_CONDITIONS
+                || search
+                    .seen
+                    .iter()
+                    .any(|seen| *seen == (lane.clone(), conditions.clone()))
+            {
                 continue;
             }
             search.seen.push((lane.clone(), conditions.clone()));
@@ -42,7 +47,11 @@ impl ValueFlow<'_, '_> {
             };
             if self.is_observed(&lane, 0) {
                 let offset = def.offset;
-                search.points.insert(Point { block, offset, conditions });
+                search.points.insert(Point {
+                    block,
+                    offset,
+                    conditions,
+                });
                 continue;
             }
             for at in self.uses.of(lane.id) {
@@ -67,7 +76,9 @@ impl ValueFlow<'_, '_> {
             }
             Fate::Result(lanes, more) => {
                 let conditions = [conditions, &more].concat();
-                search.worklist.extend(lanes.into_iter().map(|lane| (lane, conditions.clone())));
+                search
+                    .worklist
+                    .extend(lanes.into_iter().map(|lane| (lane, conditions.clone())));
             }
             Fate::Phi(phi) => {
                 let phi_block = self.index.def(phi.id).and_then(|def| self.block_at(def.offset));

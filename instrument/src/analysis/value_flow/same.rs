@@ -29,12 +29,13 @@ impl ValueFlow<'_, '_> {
             return false;
         }
         let accesses = self.memory.accesses(variable).iter();
-        let stores = accesses.filter(|access| {
-            !matches!(access.kind, AccessKind::Load(_)) && access.below(&one.path).is_some()
-        });
+        let stores =
+            accesses.filter(|access| !matches!(access.kind, AccessKind::Load(_)) && access.below(&one.path).is_some());
         let stores: Vec<&Access> = stores.collect();
         if one.block == other.block {
-            return !stores.iter().any(|s| s.block == one.block && (one.offset..other.offset).contains(&s.offset));
+            return !stores
+                .iter()
+                .any(|s| s.block == one.block && (one.offset..other.offset).contains(&s.offset));
         }
         if stores.is_empty() {
             return true;

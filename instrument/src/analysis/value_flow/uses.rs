@@ -62,7 +62,10 @@ impl Uses {
     }
 
     pub(super) fn of(&self, value: Id) -> SmallVec<[Use; 4]> {
-        self.uses.get(&value).map(|uses| uses.as_slice().into()).unwrap_or_default()
+        self.uses
+            .get(&value)
+            .map(|uses| uses.as_slice().into())
+            .unwrap_or_default()
     }
 }
 
@@ -161,6 +164,23 @@ impl ValueFlow<'_, '_> {
                 let parts = parts.into_iter().filter(|part| !self.depends_on(*part, lane.id));
                 parts.map(|value| Condition { value, component, test }).collect()
             }
+            // All or any of what a vector is made of.
+            (op::Any | op::All, _) => {
+                let test = if inst.opcode() == op::All {
+                    Test::True
+                } else {
+                    Test::False
+                };
+                let made = self
+                    .index
+                    .def(inst.id(3))
+                    .filter(|made| made.opcode() == op::CompositeConstruct);
+                let parts = made.into_iter().flat_map(|made| made.ids(3));
+                let is_scalar = |part: &Id| self.index.opcode(self.index.type_of(*part)) == op::TypeBool;
+                let others = parts.filter(|part| is_scalar(part) && !self.depends_on(*part, lane.id));
+                let component = None;
+                others.map(|value| Condition { value, component, test }).collect()
+            }
             (op::IMul | op::BitwiseAnd, _) => {
                 let other = inst.id(7 - word);
                 match self.index.def(other).map_or(0, |def| def.opcode()) {
@@ -207,7 +227,10 @@ impl ValueFlow<'_, '_> {
             }
             operands::visit_ids(&inst, 1, |word| {
                 let operand = inst.id(word);
-                let is_local = self.index.def(operand).is_some_and(|def| def.offset >= self.function.offset);
+                let is_local = self
+                    .index
+                    .def(operand)
+                    .is_some_and(|def| def.offset >= self.function.offset);
                 if is_local && self.index.opcode(operand) != op::Label && !seen.contains(&operand) {
                     seen.push(operand);
                     worklist.push(operand);

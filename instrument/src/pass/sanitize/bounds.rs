@@ -112,7 +112,11 @@ fn of_vector(planter: &Planter<'_, '_, '_>, inst: &Inst<'_>) -> Option<Indexing>
     let vector = inst.id(3);
     let (size, unit) = size(planter, planter.index.type_of(vector))?;
     Some(Indexing {
-        index: inst.id(if inst.opcode() == op::VectorExtractDynamic { 4 } else { 5 }),
+        index: inst.id(if inst.opcode() == op::VectorExtractDynamic {
+            4
+        } else {
+            5
+        }),
         size,
         unit,
         name: planter.expressions().value(vector),

@@ -88,7 +88,10 @@ pub(super) struct Scalar {
 impl Scalar {
     /// A constant of the same integer type.
     pub(super) fn constant(self, out: &mut Emitter, index: &Index<'_>, value: u64) -> Id {
-        let words = index.def(self.ty).map(|ty| literal_words(&ty, value)).unwrap_or_default();
+        let words = index
+            .def(self.ty)
+            .map(|ty| literal_words(&ty, value))
+            .unwrap_or_default();
         out.value(op::Constant, self.ty, Words(&words))
     }
 }
@@ -154,7 +157,10 @@ fn plant_at<'w>(
     components: &[Option<u32>],
 ) {
     let (index, inst) = (planter.index, check.inst());
-    let Some(position) = planter.selected_position(block, &inst).filter(|_| are_scalars(index, point)) else {
+    let Some(position) = planter
+        .selected_position(block, &inst)
+        .filter(|_| are_scalars(index, point))
+    else {
         return;
     };
     let place = Place {
@@ -168,6 +174,11 @@ fn plant_at<'w>(
         _ => (None, false),
     };
     let mut text = check.text(&planter.expressions(), only);
+    match (components, only) {
+        (_, Some(component)) => text.push_literal(&format!(", in component {component}")),
+        ([_], None) => {}
+        _ => text.push_text(", in component %u"),
+    }
     if !position.has_line() {
         text.push_literal(&format!(" ({})", quote(&inst)));
     }
@@ -176,10 +187,14 @@ fn plant_at<'w>(
         let bool = out.bool();
         let mut tests = Vec::new();
         for component in components {
-            let scalars: SmallVec<[Scalar; 2]> = operands.iter().map(|id| extract(out, index, *id, *component)).collect();
+            let scalars: SmallVec<[Scalar; 2]> =
+                operands.iter().map(|id| extract(out, index, *id, *component)).collect();
             tests.push(check.write_failed(out, index, &scalars));
         }
-        let any = tests.iter().copied().reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
+        let any = tests
+            .iter()
+            .copied()
+            .reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
         let failed = write_conditions(out, index, any.unwrap_or_default(), &point.conditions);
         (failed, tests)
     };
@@ -202,13 +217,12 @@ fn plant_at<'w>(
             });
         }
         let which = which.unwrap_or_default();
-        let mut message = operands.iter().fold(text, |message, id| {
+        let message = operands.iter().fold(text, |message, id| {
             let vector = index.type_of(*id);
             let ty = index.part_type(vector, 0);
             let value = out.emit(op::VectorExtractDynamic, ty, (*id, which));
             message.with(ty, value)
         });
-        message.push_text(", in component %u");
         message.with(uint, which)
     };
     planter.plant_with(check.check(), &place, write_condition, write_message);
