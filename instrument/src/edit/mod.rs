@@ -4,6 +4,7 @@ pub(crate) mod abort_flag;
 pub(crate) mod annotations;
 mod declarations;
 pub(crate) mod emitter;
+pub(crate) mod float_bounds;
 mod ids;
 pub(crate) mod loop_header;
 pub(crate) mod origins;

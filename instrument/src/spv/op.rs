@@ -28,7 +28,7 @@ from_spirv! { u16; Op:
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordNotEqual FUnordGreaterThanEqual
-    ControlBarrier MemoryBarrier ImageRead ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
+    ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
@@ -99,7 +99,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        UniformConstant Input Uniform Workgroup Private Function StorageBuffer
+        UniformConstant Input Output Uniform Workgroup Private Function StorageBuffer
         PhysicalStorageBuffer
     }
 }

@@ -7,6 +7,7 @@ use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
+const REQUESTED: &[(&str, &str)] = &[("sanitize", "buffers,convert,nan,unreachable")];
 
 pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::a_division_by_zero" => fault(gpu, "result = 5u / zero;"), set(SANITIZE),
@@ -50,6 +51,19 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::what_is_repaired" => silent_if(gpu, REPAIRED), set(SANITIZE), silent();
     "sanitize_values::what_is_not_read" => silent_if(gpu, UNREAD), set(SANITIZE), silent();
     "sanitize_values::what_is_in_bounds" => silent_if(gpu, IN_BOUNDS), set(SANITIZE), silent();
+    "sanitize_values::a_store_beyond_the_buffer" => fault(gpu, "words[word == 7u ? 64u : i] = word; result = 1u;"),
+        set(REQUESTED), logs(&["index 64 is out of bounds of `words` (64 elements)"]);
+    "sanitize_values::an_atomic_beyond_the_buffer" => fault(gpu, "result = atomicAdd(words[word == 7u ? 4000u : i], 0u);"),
+        set(REQUESTED), logs(&["index 4000 is out of bounds of `words` (64 elements)"]);
+    "sanitize_values::a_float_that_an_integer_cannot_hold" => fault(gpu, "result = uint(x * 1e10 + 5.0);"), set(REQUESTED),
+        logs(&["conversion of 7e10, to an unsigned integer of 32 bits"]);
+    "sanitize_values::a_float_that_a_signed_integer_cannot_hold" => fault(gpu, "result = uint(int(x * 1e9));"),
+        set(REQUESTED), logs(&["conversion of 7000000000, to a signed integer of 32 bits"]);
+    "sanitize_values::nan_in_a_buffer" => fault(gpu, "floats[i] = word == 7u ? sqrt(-x) : x * 2.0; result = 1u;"),
+        set(REQUESTED), logs(&["`floats[i]` becomes ", "nan"]);
+    "sanitize_values::an_infinity_in_a_buffer" => fault(gpu, "floats[i] = 1.0 / float(zero); result = 1u;"),
+        set(REQUESTED), logs(&["`floats[i]` becomes inf"]);
+    "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
     "sanitize_values::every_failing_invocation_is_counted" => fault_of(gpu, "result = 5u / zero;", &ALL), set(SANITIZE),
         logs(&["64 invocations aborted here"]);
 };
@@ -104,6 +118,14 @@ const UNREAD: &str = "
     uvec3 v = uvec3(5u) / uvec3(1u, 2u, zero);
     result = v.x + v.y;
     if (zero != 0u) { result += never + element; }";
+const ORDINARY: &str = "
+    uint beyond = words[word == 7u ? 70u : i];
+    float never = uintBitsToFloat(0x7FC00000u), moved = uintBitsToFloat(word * 0u + 0x7F800000u);
+    floats[i] = moved;
+    result = uint(mix(x * 1e10, 1.0, word == 7u)) + uint(min(x, 50.0)) + (word == 7u ? 1u : uint(x));
+    uint unused = uint(x * 1e10);
+    float stored = word == 7u ? 1.0 : never;
+    floats[i] = stored;";
 const IN_BOUNDS: &str = "
     uint lut[4] = uint[](1u, 2u, 3u, 4u);
     for (int n = 0; n < 4; n++) { lut[n] += primes[n & 3]; }
@@ -116,6 +138,7 @@ fn shader(body: &str) -> Result<Vec<u32>> {
         "#version 460
          layout(local_size_x = 32) in;
          layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+         layout(std430, set = 0, binding = 0) buffer Floats {{ float floats[]; }};
          struct Shape {{ uvec3 sides; }};
          const uint primes[4] = uint[](2u, 3u, 5u, 7u);
          uint own[4];
@@ -125,6 +148,7 @@ fn shader(body: &str) -> Result<Vec<u32>> {
          void main() {{
              uint i = gl_GlobalInvocationID.x;
              uint word = words[i], zero = word - 7u, k = word == 7u ? 70u : 1u, result = 0u;
+             float x = float(word);
              {body}
              words[i] = word + 1000u + min(result, 0u);
          }}"

@@ -16,14 +16,19 @@
 
 mod bounds;
 mod breaks;
+mod buffers;
+mod convert;
 mod divide;
 mod filter;
 mod guard;
+mod indexing;
 mod loops;
 mod message;
 mod module;
+mod nan;
 mod planter;
 mod shift;
+mod unreachable;
 mod values;
 
 use crate::analysis::index::Index;
@@ -62,6 +67,10 @@ pub(crate) fn plant(
                 Check::Divide => divide::plant(&mut planter, &mut facts),
                 Check::Shift => shift::plant(&mut planter, &mut facts),
                 Check::Bounds => bounds::plant(&mut planter, &mut facts),
+                Check::Buffers => buffers::plant(&mut planter, &mut facts),
+                Check::Convert => convert::plant(&mut planter, &mut facts),
+                Check::Nan => nan::plant(&mut planter, &mut facts),
+                Check::Unreachable => unreachable::plant(&mut planter, &mut facts),
             }
         }
         planter.finish();

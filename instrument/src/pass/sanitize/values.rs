@@ -86,6 +86,13 @@ pub(super) struct Scalar {
 }
 
 impl Scalar {
+    /// A constant of the same floating-point type, of `width` bits.
+    pub(super) fn float_constant(self, out: &mut Emitter, width: u32, bits: u64) -> Id {
+        let words = [bits as u32, (bits >> 32) as u32];
+        let count = if width > 32 { 2 } else { 1 };
+        out.value(op::Constant, self.ty, Words(words.get(..count).unwrap_or_default()))
+    }
+
     /// A constant of the same integer type.
     pub(super) fn constant(self, out: &mut Emitter, index: &Index<'_>, value: u64) -> Id {
         let words = index
@@ -141,6 +148,39 @@ pub(super) fn plant_value<'w>(
     for (point, components) in groups {
         plant_at(planter, block, check, &point, &components);
     }
+}
+
+/// Plants a check of the components of a stored value of type `ty` in front of its instruction.
+pub(super) fn plant_effect<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, 'w>,
+    block: BlockIndex,
+    check: &impl ValueCheck<'w>,
+    ty: Id,
+) {
+    let flow = facts.get().0;
+    let count = component_count(planter.index, ty);
+    let point = Point {
+        block,
+        offset: check.inst().offset,
+        conditions: Vec::new(),
+    };
+    let components = (0..count).map(|component| (count > 1).then_some(component));
+    let untested = components.filter(|component| !planter.is_tested(flow, &key(check, *component), &point));
+    let components: Vec<Option<u32>> = untested.collect();
+    if !components.is_empty() && count <= MAX_COMPONENTS && flow.is_reachable(block) {
+        plant_at(planter, block, check, &point, &components);
+    }
+}
+
+/// The type of the floats that a scalar or vector type consists of. `None` for others, and for other encodings than those of
+/// IEEE 754.
+pub(super) fn float_type<'w>(index: &Index<'w>, ty: Id) -> Option<Inst<'w>> {
+    let mut inst = index.def(ty)?;
+    if inst.opcode() == op::TypeVector {
+        inst = index.def(inst.element_type())?;
+    }
+    (inst.opcode() == op::TypeFloat && inst.words.len() == 3 && matches!(inst.width(), 16 | 32 | 64)).then_some(inst)
 }
 
 fn key<'w>(check: &impl ValueCheck<'w>, component: Option<u32>) -> TestKey {
