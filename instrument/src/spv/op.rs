@@ -23,7 +23,7 @@ from_spirv! { u16; Op:
     MemberDecorateString MemberDecorateIdEXT
     VectorExtractDynamic VectorInsertDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
-    SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
+    SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual

@@ -1,9 +1,11 @@
 //! Checks of undefined values and of bounds: each fault is reported, and what looks like one is not.
 
-use super::support::{incremented, marked, run, same_words, without_abort};
+use super::support::{
+    MARK, compile_stages_by, draw_compiled, expect_success, incremented, marked, run, same_words, without_abort,
+};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::Gpu;
+use crate::vk::{Buffer, Gpu, Kernel, Way};
 use anyhow::{Context as _, Result};
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
@@ -55,15 +57,18 @@ pub(super) const CASES: &[Case] = cases! {
         set(REQUESTED), logs(&["index 64 is out of bounds of `words` (64 elements)"]);
     "sanitize_values::an_atomic_beyond_the_buffer" => fault(gpu, "result = atomicAdd(words[word == 7u ? 4000u : i], 0u);"),
         set(REQUESTED), logs(&["index 4000 is out of bounds of `words` (64 elements)"]);
-    "sanitize_values::a_float_that_an_integer_cannot_hold" => fault(gpu, "result = uint(x * 1e10 + 5.0);"), set(REQUESTED),
+    "sanitize_values::a_float_that_an_integer_cannot_hold" => fault(gpu, "result = uint(word == 7u ? x * 1e10 : x);"), set(REQUESTED),
         logs(&["conversion of 7e10, to an unsigned integer of 32 bits"]);
-    "sanitize_values::a_float_that_a_signed_integer_cannot_hold" => fault(gpu, "result = uint(int(x * 1e9));"),
+    "sanitize_values::a_float_that_a_signed_integer_cannot_hold" => fault(gpu, "result = uint(int(word == 7u ? x * 1e9 : -x));"),
         set(REQUESTED), logs(&["conversion of 7000000000, to a signed integer of 32 bits"]);
     "sanitize_values::nan_in_a_buffer" => fault(gpu, "floats[i] = word == 7u ? sqrt(-x) : x * 2.0; result = 1u;"),
         set(REQUESTED), logs(&["`floats[i]` becomes ", "nan"]);
     "sanitize_values::an_infinity_in_a_buffer" => fault(gpu, "floats[i] = 1.0 / float(zero); result = 1u;"),
         set(REQUESTED), logs(&["`floats[i]` becomes inf"]);
     "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
+    "sanitize_values::helper_invocations" => helpers(gpu), set(SANITIZE), silent();
+    "sanitize_values::a_million_failing_invocations" => million(gpu), alone(), set(SANITIZE),
+        logs(&["1048576 invocations aborted here"]);
     "sanitize_values::every_failing_invocation_is_counted" => fault_of(gpu, "result = 5u / zero;", &ALL), set(SANITIZE),
         logs(&["64 invocations aborted here"]);
 };
@@ -93,6 +98,7 @@ const DROPPED: &str = "
     result += (5u / zero) * uint(!is_zero);
     uint lut[4] = uint[](1u, 2u, 3u, 4u);
     result += mix(1u, lut[k], k < 4u);
+    result += uint(mix(float(5u / zero), 1.0, float(is_zero)) + dot(vec2(5u / uvec2(zero, 1u)), vec2(!is_zero, 1.0)));
     result += all(bvec2(!is_zero, 5u / zero > 1u)) ? 1u : 2u;
     result += mix(uvec2(5u) / uvec2(zero, 1u), uvec2(1u), bvec2(is_zero, false)).x;";
 const EXCLUDED: &str = "
@@ -122,8 +128,9 @@ const ORDINARY: &str = "
     uint beyond = words[word == 7u ? 70u : i];
     float never = uintBitsToFloat(0x7FC00000u), moved = uintBitsToFloat(word * 0u + 0x7F800000u);
     floats[i] = moved;
-    result = uint(mix(x * 1e10, 1.0, word == 7u)) + uint(min(x, 50.0)) + (word == 7u ? 1u : uint(x));
-    uint unused = uint(x * 1e10);
+    float big = word == 7u ? x * 1e10 : -0.5;
+    result = mix(uint(big), 1u, word == 7u) + uint(min(x, 50.0)) + uint(clamp(big, 0.0, 255.0));
+    uint unused = uint(big);
     float stored = word == 7u ? 1.0 : never;
     floats[i] = stored;";
 const IN_BOUNDS: &str = "
@@ -173,4 +180,24 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
     let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
     let expected: Vec<u32> = before.iter().map(|word| word + 1000).collect();
     same_words(&after, &expected).context(body.to_owned())
+}
+
+/// Helper invocations have faults, of which no report can tell.
+fn helpers(gpu: &Gpu) -> Result<()> {
+    let device = without_abort(gpu)?;
+    let shaders = compile_stages_by(&["sanitize/half.vert", "sanitize/helper.frag"], glsl::compile)?;
+    let (image, result) = draw_compiled(&device, &shaders, &[], Way::Modules, [0, 0])?;
+    expect_success(result)?;
+    image.expect_white(&[(0, 0), (20, 20), (62, 0), (0, 62)])
+}
+
+/// All invocations of a large dispatch fail; the program goes on, and the count is exact.
+fn million(gpu: &Gpu) -> Result<()> {
+    const COUNT: u32 = 1 << 20;
+    let device = without_abort(gpu)?;
+    let before = vec![MARK; COUNT as usize];
+    let buffer = Buffer::storage(&device, &before)?;
+    let kernel = Kernel::new(&device, &shader("result = 5u / zero;")?, &[&buffer])?;
+    expect_success(kernel.run_to_end(COUNT / 32)?)?;
+    same_words(&buffer.read(), &before)
 }

@@ -51,6 +51,8 @@ pub(super) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Pa
         (op::VectorShuffle, _) => shuffled(index, inst, word, path),
         // Code that freezes a value expects that it is poison.
         (op::FreezeKHR, _) => SmallVec::new(),
+        // The first value, unless the weight of the second one is 1.
+        (op::ExtInst, 5) if inst.ext_inst() == glsl::F_MIX && !is_constant(index, inst.id(7)) => SmallVec::new(),
         (op::VectorExtractDynamic, 3) | (op::VectorInsertDynamic, 3 | 4) => SmallVec::new(),
         _ if is_by_component(index, inst, word) => one(path.clone()),
         _ => one(Path::new()),
@@ -89,6 +91,10 @@ fn shuffled(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path) -> Sma
     selected.map(|(to, _)| std::iter::once(to).collect()).collect()
 }
 
+fn is_constant(index: &Index<'_>, id: Id) -> bool {
+    matches!(index.opcode(id), op::Constant | op::ConstantComposite)
+}
+
 /// Whether each component of the result depends on the same component of an operand only.
 fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
     let is_listed = match inst.opcode() {
@@ -108,7 +114,8 @@ fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
 }
 
 /// Instructions of `GLSL.std.450`.
-mod glsl {
+pub(super) mod glsl {
+    pub(crate) const F_MIX: u32 = 46;
     pub(super) const LENGTH: u32 = 66;
     pub(super) const REFRACT: u32 = 72;
 }

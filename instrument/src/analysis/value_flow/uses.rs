@@ -1,6 +1,6 @@
 //! Uses of the values of a function, and what becomes of a value there.
 
-use super::lane::{Lane, Path, results};
+use super::lane::{Lane, Path, glsl, results};
 use super::{Condition, Test, ValueFlow};
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
@@ -189,6 +189,9 @@ impl ValueFlow<'_, '_> {
                     _ => one(other, component, Test::NonZero),
                 }
             }
+            // `x * (1 - a) + y * a`.
+            (op::ExtInst, 6) if inst.ext_inst() == glsl::F_MIX => one(inst.id(7), component, Test::NonZero),
+            (op::Dot, _) if component.is_some() => one(inst.id(7 - word), component, Test::NonZero),
             (op::FMul, _) | (op::VectorTimesScalar, 3) => {
                 let other = inst.id(7 - word);
                 let is_vector = self.index.opcode(self.index.type_of(other)) == op::TypeVector;
