@@ -58,9 +58,9 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::an_atomic_beyond_the_buffer" => fault(gpu, "result = atomicAdd(words[word == 7u ? 4000u : i], 0u);"),
         set(REQUESTED), logs(&["index 4000 is out of bounds of `words` (64 elements)"]);
     "sanitize_values::a_float_that_an_integer_cannot_hold" => fault(gpu, "result = uint(word == 7u ? x * 1e10 : x);"), set(REQUESTED),
-        logs(&["conversion of 7e10, to an unsigned integer of 32 bits"]);
+        logs(&["conversion of 70000000000.0, to an unsigned integer of 32 bits"]);
     "sanitize_values::a_float_that_a_signed_integer_cannot_hold" => fault(gpu, "result = uint(int(word == 7u ? x * 1e9 : -x));"),
-        set(REQUESTED), logs(&["conversion of 7000000000, to a signed integer of 32 bits"]);
+        set(REQUESTED), logs(&["conversion of 7000000000.0, to a signed integer of 32 bits"]);
     "sanitize_values::nan_in_a_buffer" => fault(gpu, "floats[i] = word == 7u ? sqrt(-x) : x * 2.0; result = 1u;"),
         set(REQUESTED), logs(&["`floats[i]` becomes ", "nan"]);
     "sanitize_values::an_infinity_in_a_buffer" => fault(gpu, "floats[i] = 1.0 / float(zero); result = 1u;"),
