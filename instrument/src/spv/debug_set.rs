@@ -34,6 +34,7 @@ pub(crate) mod debug_info {
     pub(crate) const SCOPE: u32 = 23;
     pub(crate) const NO_SCOPE: u32 = 24;
     pub(crate) const INLINED_AT: u32 = 25;
+    pub(crate) const VALUE: u32 = 29;
     pub(crate) const SOURCE: u32 = 35;
     pub(crate) const FUNCTION_DEFINITION: u32 = 101;
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
@@ -53,6 +54,8 @@ pub(crate) mod debug_info {
         pub(crate) const INLINED_LINE: usize = 5;
         pub(crate) const INLINED_SCOPE: usize = 6;
         pub(crate) const INLINED_AT: usize = 7;
+        pub(crate) const VALUE_EXPRESSION: usize = 7;
+        pub(crate) const EXPRESSION_OPERATION: usize = 5;
         pub(crate) const SOURCE_FILE: usize = 5;
         pub(crate) const SOURCE_TEXT: usize = 6;
         pub(crate) const CONTINUED_TEXT: usize = 5;
