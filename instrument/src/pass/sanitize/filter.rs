@@ -15,7 +15,7 @@ pub(super) struct Places<'a, 'w> {
     index: &'a Index<'w>,
     options: &'a Options,
     hash: ModuleHash,
-    names: Names,
+    pub(super) names: Names,
     texts: Texts,
     /// By entry point.
     entry_points: Vec<String>,

@@ -68,9 +68,7 @@ fn devices(gpu: &Gpu) -> Result<()> {
     );
     // The first part fills pools and caches. A leak grows in each of the others, one of 6,000 bytes in each round by 200 KiB. What
     // the validation layer keeps grows by up to 1.2 MB in one or two of them, and by no more in 1,200 rounds.
-    let grown = parts
-        .windows(2)
-        .map(|pair| pair[1].0.saturating_sub(pair[0].0) >> 10);
+    let grown = parts.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0) >> 10);
     let grown: Vec<_> = grown.collect();
     // A sanitizer's own memory grows: it keeps freed blocks, and the shadow of every page that was ever used. Valgrind keeps
     // 20 MB of freed blocks.
