@@ -38,7 +38,7 @@ use crate::edit::loop_header::after_phis;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::{Options, Values};
-use crate::spv::op::storage_class;
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Code, Id, Inst, op};
 use condition::deciding_edge;
 use function::FunctionFlow;
@@ -304,6 +304,10 @@ impl Pass<'_, '_> {
         {
             let ty = self.layout(ty)?;
             return Some(Place { offset, ty });
+        }
+        // Nothing but a store may use it.
+        if index.decoration(operand.id, decoration::FPRoundingMode).is_some() {
+            return None;
         }
         let (layout, offset) = self.reserve(sender, ty)?;
         let value = self.joined(sender.flow, operand);
