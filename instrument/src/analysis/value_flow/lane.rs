@@ -49,6 +49,8 @@ pub(super) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Pa
             false => one(path.clone()),
         },
         (op::VectorShuffle, _) => shuffled(index, inst, word, path),
+        // Code that freezes a value expects that it is poison.
+        (op::FreezeKHR, _) => SmallVec::new(),
         (op::VectorExtractDynamic, 3) | (op::VectorInsertDynamic, 3 | 4) => SmallVec::new(),
         _ if is_by_component(index, inst, word) => one(path.clone()),
         _ => one(Path::new()),

@@ -58,7 +58,23 @@ impl ValueFlow<'_, '_> {
                 self.follow(&mut search, &lane, &at, &conditions);
             }
         }
-        search.points.into_iter().collect()
+        let points = search.points.into_iter().map(|point| self.moved_up(lane, point));
+        points.collect::<BTreeSet<Point>>().into_iter().collect()
+    }
+
+    /// The place of the definition instead of a later one in its block, if the conditions are known there.
+    fn moved_up(&self, lane: &Lane, mut point: Point) -> Point {
+        let Some(def) = self.index.def(lane.id) else {
+            return point;
+        };
+        let is_known = |condition: &Condition| {
+            let value = self.index.def(condition.value);
+            value.is_some_and(|value| value.offset < def.offset)
+        };
+        if self.block_at(def.offset) == Some(point.block) && point.conditions.iter().all(is_known) {
+            point.offset = def.offset;
+        }
+        point
     }
 
     fn follow(&mut self, search: &mut Search, lane: &Lane, at: &Use, conditions: &[Condition]) {

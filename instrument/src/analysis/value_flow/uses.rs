@@ -136,7 +136,8 @@ impl ValueFlow<'_, '_> {
             op::SampledImage..=op::ImageRead
             | op::Image..=op::ImageQuerySamples
             | op::DPdx..=op::FwidthCoarse
-            | op::PtrAccessChain => true,
+            | op::PtrAccessChain
+            | op::FreezeKHR => true,
             opcode => op_sets::writes_no_memory(opcode) || op_sets::base_pointer(inst).is_some(),
         }
     }
