@@ -3,7 +3,7 @@
 use crate::invocation::Invocation;
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
-    UNIT_WORDS, commit_word, header, record_units, values_offset,
+    UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::site::{ModuleHash, SiteId};
 
@@ -30,25 +30,19 @@ pub struct Record {
     pub invocation: Invocation,
     /// The bytes of the message, in the layout of its type.
     pub payload: Vec<u8>,
-    /// The values at the abort, from the first unit behind the message on.
+    /// What follows the message to the end of the record: the values at the abort, and padding.
     pub values: Vec<u8>,
 }
 
 impl Record {
-    /// The message, zero padded to a unit, and the values behind it.
+    /// The message and what follows it.
     pub(crate) fn message_and_values(&self) -> Vec<u8> {
-        let mut bytes = self.payload.clone();
-        bytes.resize(bytes.len().next_multiple_of(UNIT_BYTES as usize), 0);
-        bytes.extend_from_slice(&self.values);
-        bytes
+        [self.payload.as_slice(), &self.values].concat()
     }
 
     /// Its units, header included.
     fn units(&self) -> u32 {
-        let units = |bytes: &[u8]| u32::try_from(bytes.len().div_ceil(UNIT_BYTES as usize)).unwrap_or(u32::MAX);
-        units(&self.payload)
-            .saturating_add(units(&self.values))
-            .saturating_add(HEADER_UNITS)
+        record_units(u32::try_from(self.payload.len() + self.values.len()).unwrap_or(u32::MAX))
     }
 }
 
@@ -165,8 +159,7 @@ impl Snapshot {
             .words
             .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
         let mut payload: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let values = payload.split_off((values_offset(size) as usize).min(payload.len()));
-        payload.truncate(size as usize);
+        let values = payload.split_off((size as usize).min(payload.len()));
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
             unit,

@@ -69,6 +69,7 @@ mod test_driver;
 mod trap;
 mod untouched;
 mod values;
+mod values_compilers;
 mod waiting;
 
 use crate::case::Case;
@@ -145,6 +146,7 @@ pub fn all() -> Vec<Case> {
         trap::CASES,
         untouched::CASES,
         values::CASES,
+        values_compilers::CASES,
         waiting::CASES,
         pipeline_creation::CASES,
         &checks,

@@ -24,8 +24,8 @@ pub(super) const CASES: &[Case] = cases! {
     "report::of_many_invocations_as_json" => many(gpu), alone(), set(JSON), reports("many");
     "report::of_a_statement_over_several_lines" => statement(gpu, Form::NonSemantic), alone(), reports("statement");
     "report::of_a_statement_with_lines" => statement(gpu, Form::Lines), alone(), reports("statement_lines");
-    "report::of_a_statement_in_slang" => slang_file(gpu, "report/statement.slang"), alone(), reports("statement_slang");
-    "report::of_a_statement_in_slang_as_json" => slang_file(gpu, "report/statement.slang"),
+    "report::of_a_statement_in_slang" => slang_file(gpu, "report/statement.slang", &["-g2"]), alone(), reports("statement_slang");
+    "report::of_a_statement_in_slang_as_json" => slang_file(gpu, "report/statement.slang", &["-g2"]),
         alone(), set(JSON), reports("statement_slang");
     "report::of_a_release_build" => stripped(gpu), alone(), reports("stripped");
     "report::without_debug_info_and_names" => bare(gpu), alone(), reports("bare");
@@ -99,16 +99,17 @@ fn stripped(gpu: &Gpu) -> Result<()> {
 }
 
 fn slang(gpu: &Gpu) -> Result<()> {
-    slang_file(gpu, "report/bounds.slang")
+    slang_file(gpu, "report/bounds.slang", &["-g2"])
 }
 
-fn slang_file(gpu: &Gpu, file: &str) -> Result<()> {
+/// Runs a shader that Slang compiles with these options; one of its invocations aborts.
+pub(super) fn slang_file(gpu: &Gpu, file: &str, options: &[&str]) -> Result<()> {
     let slang = Slang::find().map_err(|error| match error.downcast::<Skip>() {
         Ok(skip) => skip,
         Err(error) => Skip(format!("{error:#}")),
     })?;
     let source = std::fs::read_to_string(crate::glsl::folder().join(file))?;
-    run(gpu, &slang.compile(file, &source, &["-g2"])?, &marked(&[5]))
+    run(gpu, &slang.compile(file, &source, options)?, &marked(&[5]))
 }
 
 fn many(gpu: &Gpu) -> Result<()> {

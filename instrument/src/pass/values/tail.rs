@@ -11,7 +11,6 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
-use vkabort_record::layout::values_offset;
 use vkabort_record::message_type::{Length, Member, Type};
 
 /// Most elements of an array.
@@ -38,10 +37,9 @@ pub(super) struct TailMember {
 impl Tail {
     /// A tail of at most `room` bytes behind a message of `size` bytes, which together have at most `max` bytes.
     pub(super) fn new(size: u32, room: u32, max: u32) -> Self {
-        let start = values_offset(size);
         Self {
-            end: start,
-            limit: start.saturating_add(room).min(max),
+            end: size,
+            limit: size.saturating_add(room).min(max),
             members: Vec::new(),
         }
     }
