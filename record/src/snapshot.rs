@@ -2,8 +2,8 @@
 
 use crate::invocation::Invocation;
 use crate::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, UNIT_BYTES, UNIT_WORDS,
-    commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
+    UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::site::{ModuleHash, SiteId};
 
@@ -30,6 +30,20 @@ pub struct Record {
     pub invocation: Invocation,
     /// The bytes of the message, in the layout of its type.
     pub payload: Vec<u8>,
+    /// What follows the message to the end of the record: the values at the abort, and padding.
+    pub values: Vec<u8>,
+}
+
+impl Record {
+    /// The message and what follows it.
+    pub(crate) fn message_and_values(&self) -> Vec<u8> {
+        [self.payload.as_slice(), &self.values].concat()
+    }
+
+    /// Its units, header included.
+    fn units(&self) -> u32 {
+        record_units(u32::try_from(self.payload.len() + self.values.len()).unwrap_or(u32::MAX))
+    }
 }
 
 /// The contents of an arena.
@@ -55,7 +69,7 @@ impl Records {
         records.retain(|record| {
             let follows = record.unit == end;
             if follows {
-                end += record_units(u32::try_from(record.payload.len()).unwrap_or(u32::MAX));
+                end = end.saturating_add(record.units());
             }
             follows
         });
@@ -134,14 +148,18 @@ impl Snapshot {
         let is_complete = word(header::COMMIT) == commit_word(unit)
             && length >= HEADER_UNITS
             && length <= end.checked_sub(unit)?
-            && record_units(size) == length;
+            && length
+                .checked_sub(record_units(size))
+                .is_some_and(|values| values <= MAX_VALUE_UNITS);
         if !is_complete {
             return None;
         }
         let first = self.index(unit, header::WORDS);
-        let words = self.words.get(first..first + (size as usize).div_ceil(4))?;
+        let words = self
+            .words
+            .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
         let mut payload: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        payload.truncate(size as usize);
+        let values = payload.split_off((size as usize).min(payload.len()));
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
             unit,
@@ -151,6 +169,7 @@ impl Snapshot {
             specialization: word(header::SPECIALIZATION),
             invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
             payload,
+            values,
         })
     }
 

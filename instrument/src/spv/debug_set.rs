@@ -34,6 +34,10 @@ pub(crate) mod debug_info {
     pub(crate) const SCOPE: u32 = 23;
     pub(crate) const NO_SCOPE: u32 = 24;
     pub(crate) const INLINED_AT: u32 = 25;
+    pub(crate) const LOCAL_VARIABLE: u32 = 26;
+    pub(crate) const DECLARE: u32 = 28;
+    pub(crate) const VALUE: u32 = 29;
+    pub(crate) const EXPRESSION: u32 = 31;
     pub(crate) const SOURCE: u32 = 35;
     pub(crate) const FUNCTION_DEFINITION: u32 = 101;
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
@@ -53,6 +57,14 @@ pub(crate) mod debug_info {
         pub(crate) const INLINED_LINE: usize = 5;
         pub(crate) const INLINED_SCOPE: usize = 6;
         pub(crate) const INLINED_AT: usize = 7;
+        pub(crate) const VARIABLE_NAME: usize = 5;
+        pub(crate) const VARIABLE_PARENT: usize = 10;
+        /// Variable, value and expression of `DebugDeclare` and `DebugValue`; then the indices of `DebugValue`.
+        pub(crate) const DESCRIBED_VARIABLE: usize = 5;
+        pub(crate) const DESCRIBED_VALUE: usize = 6;
+        pub(crate) const DESCRIBED_EXPRESSION: usize = 7;
+        pub(crate) const DESCRIBED_PART: usize = 8;
+        pub(crate) const EXPRESSION_OPERATIONS: usize = 5;
         pub(crate) const SOURCE_FILE: usize = 5;
         pub(crate) const SOURCE_TEXT: usize = 6;
         pub(crate) const CONTINUED_TEXT: usize = 5;

@@ -39,6 +39,41 @@ impl Position<'_> {
     }
 }
 
+/// A local variable of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LocalVariable {
+    /// Its name; with the numbers of members behind it if this is a part of the variable.
+    pub(crate) name: String,
+    /// Its `DebugLocalVariable`.
+    id: Id,
+    /// The scope that declares it.
+    scope: Id,
+    /// The `DebugInlinedAt` of the function's inlined copy.
+    inlined_at: Id,
+}
+
+impl LocalVariable {
+    /// Whether a position is in the variable's scope. Without a scope at the position, every variable may be.
+    pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
+        let Some(scope) = position.scope else { return true };
+        let has_scope = || {
+            index
+                .scopes(scope.id(operand::SCOPE))
+                .any(|of| of.result() == self.scope)
+        };
+        scope.id(operand::SCOPE_INLINED_AT) == self.inlined_at && has_scope()
+    }
+}
+
+/// A variable that debug information describes at a point.
+#[derive(Clone, Debug)]
+pub(crate) struct DescribedVariable {
+    pub(crate) variable: LocalVariable,
+    /// Whether `value` is a pointer to its memory.
+    pub(crate) is_declaration: bool,
+    pub(crate) value: Id,
+}
+
 /// A function that was inlined into the next one, or the last one itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inlined {
@@ -78,18 +113,27 @@ impl<'a> Index<'a> {
         matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
     }
 
-    /// Whether an instruction is a `DebugFunctionDefinition`, which links the function that it is in to its description.
-    pub(crate) fn is_function_definition(&self, inst: &Inst<'_>) -> bool {
-        self.debug_set(inst) == Some(DebugSet::Shader) && inst.ext_inst() == debug_info::FUNCTION_DEFINITION
+    /// Whether an instruction ends SwiftShader's process in a function that is not an entry point: a `DebugFunctionDefinition`, which
+    /// links the function that it is in to its description, and a `DebugValue` whose expression has an operation.
+    pub(crate) fn is_fragile_debug_inst(&self, inst: &Inst<'_>) -> bool {
+        match (self.debug_set(inst), inst.ext_inst()) {
+            (Some(DebugSet::Shader), debug_info::FUNCTION_DEFINITION) => true,
+            (Some(DebugSet::Shader | DebugSet::OpenCl), debug_info::VALUE) => {
+                let expression = self.debug_def(inst.id(operand::DESCRIBED_EXPRESSION));
+                expression.is_some_and(|(_, expression)| expression.words.len() > operand::EXPRESSION_OPERATIONS)
+            }
+            _ => false,
+        }
     }
 
-    /// Every `DebugFunctionDefinition`. They are in the first blocks of functions.
-    pub(crate) fn function_definitions(&self) -> impl Iterator<Item = Inst<'a>> {
-        let has_them = self.debug_sets.iter().any(|(_, set)| *set == DebugSet::Shader);
+    /// Every instruction that [`Self::is_fragile_debug_inst`]. O(words of functions) in modules with debug information.
+    pub(crate) fn fragile_debug_insts(&self) -> impl Iterator<Item = Inst<'a>> {
+        let is_debug_info = |set: &DebugSet| matches!(set, DebugSet::Shader | DebugSet::OpenCl);
+        let has_them = self.debug_sets.iter().any(|(_, set)| is_debug_info(set));
         let functions = self.functions.values().iter().filter(move |_| has_them);
-        let first_blocks = functions.filter_map(|function| self.blocks_of(function).first());
-        let insts = first_blocks.flat_map(|block| self.body(block));
-        insts.filter(|inst| self.is_function_definition(inst))
+        let blocks = functions.flat_map(|function| self.blocks_of(function));
+        let insts = blocks.flat_map(|block| self.body(block));
+        insts.filter(|inst| self.is_fragile_debug_inst(inst))
     }
 
     /// The instruction with this id, if it is of a debug-information set.
@@ -157,6 +201,46 @@ impl<'a> Index<'a> {
             _ => None,
         })
         .take(MAX_CHAIN)
+    }
+
+    /// Whether the module has debug information that describes variables.
+    pub(crate) fn has_debug_info(&self) -> bool {
+        self.debug_sets.iter().any(|(_, set)| *set != DebugSet::Other)
+    }
+
+    /// What a `DebugDeclare` or `DebugValue` describes. `None` for other instructions, and if the value has to be computed.
+    pub(crate) fn described_variable(&self, inst: &Inst<'_>, position: &Position<'_>) -> Option<DescribedVariable> {
+        let set = self.debug_set(inst).filter(|set| *set != DebugSet::Other)?;
+        let is_declaration = match inst.ext_inst() {
+            debug_info::DECLARE => true,
+            debug_info::VALUE => false,
+            _ => return None,
+        };
+        let (_, expression) = self.debug_def(inst.id(operand::DESCRIBED_EXPRESSION))?;
+        let is_plain = expression.ext_inst() == debug_info::EXPRESSION
+            && expression.from(operand::EXPRESSION_OPERATIONS).is_empty();
+        let (_, variable) = self.debug_def(inst.id(operand::DESCRIBED_VARIABLE))?;
+        if !is_plain || variable.ext_inst() != debug_info::LOCAL_VARIABLE {
+            return None;
+        }
+        let mut name = self
+            .string(variable.id(operand::VARIABLE_NAME))
+            .filter(|name| !name.is_empty())?;
+        for part in inst.from(operand::DESCRIBED_PART) {
+            name += &format!("[{}]", self.number(set, *part));
+        }
+        Some(DescribedVariable {
+            variable: LocalVariable {
+                name,
+                id: variable.result(),
+                scope: variable.id(operand::VARIABLE_PARENT),
+                inlined_at: position
+                    .scope
+                    .map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT)),
+            },
+            is_declaration,
+            value: inst.id(operand::DESCRIBED_VALUE),
+        })
     }
 
     /// The name of the function that a scope is in.

@@ -5,7 +5,8 @@
 //!
 //! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, and the texels of `OpImageWrite`. Not
 //! checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from memory or
-//! reinterpreted from integers, since no computation has made them (`is_computed`); structures, arrays and matrices; atomics.
+//! reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
+//! but a store may use; structures, arrays and matrices; atomics.
 
 use super::message::Message;
 use super::planter::Planter;
@@ -41,10 +42,13 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         _ => None,
     });
     for (block, (inst, value)) in stores {
-        let Some(float) = float_type(index, index.type_of(value)).filter(|_| is_computed(index, facts.get().0, value))
-        else {
+        let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
+        let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
             continue;
         };
+        if !is_computed(index, facts.get().0, value) {
+            continue;
+        }
         let stored = Stored {
             inst,
             value,
