@@ -38,10 +38,13 @@ impl Question<'_, '_, '_> {
     pub(super) fn of_variable(&mut self, load: &Inst<'_>, bits: u32, depth: u32) -> Option<Range> {
         let flow = self.known.flow;
         let (variable, access) = flow.local_load(load.result())?;
-        let accesses = flow.memory.accesses(variable).iter();
-        let others = accesses.filter(|other| !matches!(other.kind, AccessKind::Load(_)));
+        let stores = flow.memory.stores(variable);
         let mut all: Option<Range> = None;
-        for (count, store) in others.filter(|other| other.below(&access.path).is_some()).enumerate() {
+        for (count, store) in stores
+            .iter()
+            .filter(|other| other.below(&access.path).is_some())
+            .enumerate()
+        {
             let AccessKind::Store(value) = store.kind else {
                 return None;
             };

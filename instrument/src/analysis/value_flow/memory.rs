@@ -6,6 +6,7 @@ use crate::analysis::index::{Function, Index};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
+use std::rc::Rc;
 
 /// What an instruction does with a part of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,15 @@ struct Pointer {
 /// The accesses of a function, by variable and in module order.
 #[derive(Debug, Default)]
 pub(crate) struct LocalMemory {
+    accesses: HashMap<Id, Rc<[Access]>>,
+    /// Those that are not loads.
+    stores: HashMap<Id, Rc<[Access]>>,
+    pointers: HashMap<Id, Pointer>,
+}
+
+/// The same, being collected.
+#[derive(Default)]
+struct Collector {
     accesses: HashMap<Id, Vec<Access>>,
     pointers: HashMap<Id, Pointer>,
 }
@@ -56,15 +66,59 @@ pub(crate) struct LocalMemory {
 impl LocalMemory {
     /// O(words of the function).
     pub(crate) fn new(index: &Index<'_>, function: &Function) -> Self {
-        let mut memory = Self::default();
+        let mut found = Collector::default();
         for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
             for inst in index.insts(block.offset, block.end) {
-                memory.read(index, number, &inst);
+                found.read(index, number, &inst);
             }
         }
-        memory
+        let stores = found.accesses.iter().map(|(variable, accesses)| {
+            let stores = accesses
+                .iter()
+                .filter(|access| !matches!(access.kind, AccessKind::Load(_)));
+            (*variable, stores.cloned().collect())
+        });
+        Self {
+            stores: stores.collect(),
+            accesses: found
+                .accesses
+                .into_iter()
+                .map(|(variable, all)| (variable, all.into()))
+                .collect(),
+            pointers: found.pointers,
+        }
     }
 
+    /// The variable of a pointer.
+    pub(crate) fn variable(&self, pointer: Id) -> Option<Id> {
+        self.pointers.get(&pointer).map(|pointer| pointer.variable)
+    }
+
+    /// The accesses to a variable, in module order.
+    pub(crate) fn accesses(&self, variable: Id) -> Rc<[Access]> {
+        self.accesses.get(&variable).cloned().unwrap_or_default()
+    }
+
+    /// The accesses to a variable that are not loads, in module order.
+    pub(crate) fn stores(&self, variable: Id) -> Rc<[Access]> {
+        self.stores.get(&variable).cloned().unwrap_or_default()
+    }
+
+    /// The access of the instruction at a word offset to a variable.
+    pub(crate) fn access_at(&self, variable: Id, offset: usize) -> Option<&Access> {
+        let accesses = self.accesses.get(&variable)?;
+        accesses.get(accesses.partition_point(|access| access.offset < offset))
+    }
+}
+
+/// The accesses in a block, of all in module order.
+pub(crate) fn in_block(accesses: &[Access], block: BlockIndex) -> &[Access] {
+    let start = accesses.partition_point(|access| access.block < block);
+    let end = accesses.partition_point(|access| access.block <= block);
+    accesses.get(start..end).unwrap_or_default()
+}
+
+impl Collector {
     fn read(&mut self, index: &Index<'_>, block: BlockIndex, inst: &Inst<'_>) {
         match inst.opcode() {
             op::Variable if inst.storage_class() == storage_class::Function => {
@@ -111,22 +165,6 @@ impl LocalMemory {
             is_exact: pointer.is_exact,
         };
         self.accesses.entry(pointer.variable).or_default().push(access);
-    }
-
-    /// The variable of a pointer.
-    pub(crate) fn variable(&self, pointer: Id) -> Option<Id> {
-        self.pointers.get(&pointer).map(|pointer| pointer.variable)
-    }
-
-    /// The accesses to a variable, in module order.
-    pub(crate) fn accesses(&self, variable: Id) -> &[Access] {
-        self.accesses.get(&variable).map_or(&[], Vec::as_slice)
-    }
-
-    /// The access of the instruction at a word offset to a variable.
-    pub(crate) fn access_at(&self, variable: Id, offset: usize) -> Option<&Access> {
-        let accesses = self.accesses(variable);
-        accesses.get(accesses.partition_point(|access| access.offset < offset))
     }
 }
 

@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap as HashMap;
 use uses::Uses;
 
 /// Limit on the uses and blocks that are visited for one function.
-const MAX_STEPS: u32 = 1 << 22;
+const MAX_STEPS: u32 = 1 << 20;
 
 /// A part of a condition under which a value has an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

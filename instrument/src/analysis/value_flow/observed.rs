@@ -2,7 +2,7 @@
 
 use super::ValueFlow;
 use super::lane::{Lane, Path};
-use super::memory::{Access, AccessKind};
+use super::memory::{Access, AccessKind, in_block};
 use super::uses::{Fate, Part, Use};
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::op;
@@ -57,10 +57,9 @@ impl ValueFlow<'_, '_> {
             return true;
         }
         self.stores.insert(key.clone(), true);
-        let accesses = self.concerning(part);
-        let here = accesses.iter().filter(|access| access.block == store.block);
-        let after: Vec<&Access> = here.clone().filter(|access| access.offset > store.offset).collect();
-        let is_observed = match self.first(&after, path, depth) {
+        let accesses = self.memory.accesses(part.variable);
+        let here = in_block(&accesses, store.block).iter();
+        let is_observed = match self.first(here.filter(|access| access.offset > store.offset), path, depth) {
             Some(is_loaded) => is_loaded,
             None => {
                 let next = self.next(store.block);
@@ -81,8 +80,11 @@ impl ValueFlow<'_, '_> {
     ) -> bool {
         let mut replaced = false;
         let always = self.always(from, None, |flow, number| {
-            let here: Vec<&Access> = accesses.iter().filter(|access| access.block == number).collect();
-            match flow.first(&here, path, depth) {
+            // After one path that fails, the others need no answer.
+            if replaced {
+                return true;
+            }
+            match flow.first(in_block(accesses, number).iter(), path, depth) {
                 Some(is_loaded) => {
                     replaced |= !is_loaded;
                     true
@@ -93,23 +95,14 @@ impl ValueFlow<'_, '_> {
         always && !replaced
     }
 
-    /// The accesses to a variable that concern a part of it.
-    pub(super) fn concerning(&self, part: &Part) -> Vec<Access> {
-        let accesses = self.memory.accesses(part.variable).iter();
-        accesses
-            .filter(|access| access.below(&part.path).is_some())
-            .cloned()
-            .collect()
-    }
-
-    /// Whether the first of the accesses that matters is a load with an effect. `None` if none matters.
-    fn first(&mut self, accesses: &[&Access], path: &Path, depth: u32) -> Option<bool> {
+    /// Whether the first of the accesses that concern a part of their variable is a load with an effect. `None` if there is none.
+    fn first<'c>(&mut self, accesses: impl Iterator<Item = &'c Access>, path: &Path, depth: u32) -> Option<bool> {
         for access in accesses {
+            let Some(path) = access.below(path) else { continue };
             match access.kind {
                 AccessKind::Other => return Some(true),
                 AccessKind::Store(_) => return Some(false),
                 AccessKind::Load(id) => {
-                    let path = access.below(path).unwrap_or_default();
                     if self.is_observed(&Lane { id, path }, depth + 1) {
                         return Some(true);
                     }

@@ -1,7 +1,7 @@
 //! The places at which a value has an effect.
 
 use super::lane::Lane;
-use super::memory::{Access, AccessKind};
+use super::memory::{Access, AccessKind, in_block};
 use super::uses::{Fate, Part, Use};
 use super::{Condition, Point, Test, ValueFlow};
 use crate::analysis::index::Block;
@@ -127,16 +127,26 @@ impl ValueFlow<'_, '_> {
             });
             return;
         }
-        let accesses = self.concerning(part);
-        let is_here = |access: &&Access| access.block == at.block && access.offset > at.offset;
-        let is_load = |access: &Access| matches!(access.kind, AccessKind::Load(_));
-        let replaced = accesses.iter().filter(is_here).find(|access| !is_load(access));
-        let stores = accesses.iter().filter(|access| !is_load(access)).count();
-        for access in accesses.iter().filter(|access| access.is_exact && part.is_exact) {
+        let accesses = self.memory.accesses(part.variable);
+        let concerns = |access: &&Access| access.below(&part.path).is_some();
+        let is_later = |access: &&Access| access.offset > at.offset;
+        let is_store = |access: &&Access| !matches!(access.kind, AccessKind::Load(_));
+        let here = in_block(&accesses, at.block).iter().filter(concerns).filter(is_later);
+        let replaced = here.clone().find(is_store);
+        let stores = self.memory.stores(part.variable);
+        let is_only_store = stores.iter().filter(concerns).take(2).count() == 1;
+        let elsewhere = accesses
+            .iter()
+            .filter(|access| is_only_store && access.block != at.block);
+        for access in here.chain(elsewhere.filter(concerns)) {
+            if !access.is_exact || !part.is_exact {
+                continue;
+            }
             let AccessKind::Load(id) = access.kind else { continue };
-            let is_next = is_here(&access) && replaced.is_none_or(|store| access.offset < store.offset);
+            let is_here = access.block == at.block;
+            let is_next = is_here && replaced.is_none_or(|store| access.offset < store.offset);
             // The value of the only store, which every path to the load passes.
-            let is_only = stores == 1 && access.block != at.block && self.dominates(at.block, access.block);
+            let is_only = !is_here && self.dominates(at.block, access.block);
             if is_next || is_only {
                 let path = access.below(&part.path).unwrap_or_default();
                 search.worklist.push((Lane { id, path }, conditions.to_vec()));

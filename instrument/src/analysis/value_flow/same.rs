@@ -1,10 +1,14 @@
 //! Loads of variables of the function that have the same value.
 
 use super::ValueFlow;
-use super::memory::{Access, AccessKind};
+use super::memory::{Access, in_block};
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::{Id, op};
 use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Limit on blocks between two loads.
+const MAX_BLOCKS: usize = 256;
 
 impl ValueFlow<'_, '_> {
     /// The access of a load of a variable of the function, with the variable.
@@ -28,25 +32,23 @@ impl ValueFlow<'_, '_> {
         if variable != other_variable || one.path != other.path || !self.precedes(one, other) {
             return false;
         }
-        let accesses = self.memory.accesses(variable).iter();
-        let stores =
-            accesses.filter(|access| !matches!(access.kind, AccessKind::Load(_)) && access.below(&one.path).is_some());
-        let stores: Vec<&Access> = stores.collect();
+        let stores = self.memory.stores(variable);
+        let concerns = |access: &&Access| access.below(&one.path).is_some();
+        let stored = |block, within: Range<usize>| {
+            let mut here = in_block(&stores, block).iter().filter(concerns);
+            here.any(|store| within.contains(&store.offset))
+        };
         if one.block == other.block {
-            return !stores
-                .iter()
-                .any(|s| s.block == one.block && (one.offset..other.offset).contains(&s.offset));
+            return !stored(one.block, one.offset..other.offset);
         }
-        if stores.is_empty() {
+        if !stores.iter().any(|store| concerns(&store)) {
             return true;
         }
-        let after = self.connected(one.block, self.next(one.block), |block| self.next(block));
-        let before = self.connected(one.block, self.before(other.block), |block| self.before(block));
-        !stores.iter().any(|store| match store.block {
-            block if block == one.block => store.offset > one.offset,
-            block if block == other.block && store.offset < other.offset => true,
-            block => after.contains(&block) && before.contains(&block),
-        })
+        if stored(one.block, one.offset..usize::MAX) || stored(other.block, 0..other.offset) {
+            return false;
+        }
+        let between = self.leading_to(other.block, one.block);
+        between.is_some_and(|between| !between.iter().any(|block| stored(*block, 0..usize::MAX)))
     }
 
     fn precedes(&self, one: &Access, other: &Access) -> bool {
@@ -56,20 +58,19 @@ impl ValueFlow<'_, '_> {
         }
     }
 
-    /// The blocks that lead on from some, without passing `barrier`.
-    fn connected(
-        &self,
-        barrier: BlockIndex,
-        from: Vec<BlockIndex>,
-        next: impl Fn(BlockIndex) -> Vec<BlockIndex>,
-    ) -> BTreeSet<BlockIndex> {
+    /// The blocks from which a path leads to `end` that does not pass `start`, which dominates `end`: those between the two. `None`
+    /// if they are many.
+    fn leading_to(&self, end: BlockIndex, start: BlockIndex) -> Option<BTreeSet<BlockIndex>> {
         let mut found = BTreeSet::new();
-        let mut worklist = from;
+        let mut worklist = self.before(end);
         while let Some(block) = worklist.pop() {
-            if block != barrier && found.insert(block) {
-                worklist.extend(next(block));
+            if found.len() >= MAX_BLOCKS {
+                return None;
+            }
+            if block != start && found.insert(block) {
+                worklist.extend(self.before(block));
             }
         }
-        found
+        Some(found)
     }
 }

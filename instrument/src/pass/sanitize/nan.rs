@@ -98,15 +98,11 @@ fn is_computed(index: &Index<'_>, flow: &ValueFlow<'_, '_>, value: Id) -> bool {
             op::Load => match flow.memory.variable(inst.pointer()) {
                 None => Vec::new(),
                 Some(variable) => {
-                    let stored = flow
-                        .memory
-                        .accesses(variable)
-                        .iter()
-                        .filter_map(|access| match access.kind {
-                            AccessKind::Load(_) => None,
-                            AccessKind::Store(value) => Some(Some(value)),
-                            AccessKind::Other => Some(None),
-                        });
+                    let stores = flow.memory.stores(variable);
+                    let stored = stores.iter().map(|access| match access.kind {
+                        AccessKind::Store(value) => Some(value),
+                        _ => None,
+                    });
                     match stored.collect::<Option<Vec<Id>>>() {
                         Some(values) => values,
                         None => return true,
