@@ -58,6 +58,6 @@ fn of_vector(planter: &Planter<'_, '_, '_>, inst: &Inst<'_>) -> Option<Indexing>
         }),
         size,
         unit,
-        name: planter.expressions().value(vector),
+        name: planter.expressions().value(vector).map(|vector| vector.text),
     })
 }

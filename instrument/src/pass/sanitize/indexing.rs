@@ -97,7 +97,7 @@ impl Step {
             index: self.index,
             size,
             unit,
-            name: planter.expressions().pointer(self.chain, self.rest),
+            name: planter.expressions().memory(self.chain, self.rest),
         })
     }
 }

@@ -165,8 +165,8 @@ impl<'w> ValueCheck<'w> for Stored<'w> {
     fn text(&self, names: &Expressions<'_, '_>, _: Option<u32>) -> Message {
         let mut message = Message::default();
         let target = match self.inst.opcode() {
-            op::Store => names.pointer(self.inst.pointer(), 0),
-            _ => names.value(self.inst.id(1)),
+            op::Store => names.memory(self.inst.pointer(), 0),
+            _ => names.value(self.inst.id(1)).map(|image| image.text),
         };
         match target {
             Some(target) => message.push_literal(&format!("`{target}` becomes ")),

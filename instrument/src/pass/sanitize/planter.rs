@@ -94,11 +94,8 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// The names of values.
-    pub(super) fn expressions(&self) -> Expressions<'_, 'w> {
-        Expressions {
-            index: self.index,
-            names: &self.module.places.names,
-        }
+    pub(super) fn expressions(&self) -> &Expressions<'a, 'w> {
+        &self.module.places.expressions
     }
 
     /// The position in the source of an instruction, if the options select it.

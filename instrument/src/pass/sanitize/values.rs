@@ -213,7 +213,7 @@ fn plant_at<'w>(
         [only] => (*only, true),
         _ => (None, false),
     };
-    let mut text = check.text(&planter.expressions(), only);
+    let mut text = check.text(planter.expressions(), only);
     match (components, only) {
         (_, Some(component)) => text.push_literal(&format!(", in component {component}")),
         ([_], None) => {}

@@ -9,7 +9,7 @@
 
 use super::condition::{Edge, cases};
 use super::function::FunctionFlow;
-use super::names::ValueNames;
+use crate::analysis::expressions::Expressions;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 use vkabort_record::scalar::Scalar;
@@ -65,7 +65,7 @@ enum Binding {
 /// Writes predicates.
 pub(super) struct Writer<'a, 'f, 'w> {
     pub(super) flow: &'a FunctionFlow<'f, 'w>,
-    pub(super) names: &'a ValueNames<'f, 'w>,
+    pub(super) names: &'a Expressions<'f, 'w>,
     operands: Vec<(String, Operand)>,
     /// Joins between the abort and the part that is being written, nearest first.
     joins: Vec<Join>,
@@ -76,7 +76,7 @@ pub(super) struct Writer<'a, 'f, 'w> {
 type Written = (Vec<Piece>, Binding);
 
 impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
-    pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a ValueNames<'f, 'w>) -> Self {
+    pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a Expressions<'f, 'w>) -> Self {
         Self {
             flow,
             names,
