@@ -28,6 +28,8 @@ impl DebugSet {
 
 /// Numbers of the instructions that are read. Both debug-information sets use the same numbers.
 pub(crate) mod debug_info {
+    pub(crate) const TYPE_COMPOSITE: u32 = 10;
+    pub(crate) const TYPE_MEMBER: u32 = 11;
     pub(crate) const FUNCTION: u32 = 20;
     pub(crate) const LEXICAL_BLOCK: u32 = 21;
     pub(crate) const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;
@@ -57,7 +59,11 @@ pub(crate) mod debug_info {
         pub(crate) const INLINED_LINE: usize = 5;
         pub(crate) const INLINED_SCOPE: usize = 6;
         pub(crate) const INLINED_AT: usize = 7;
+        pub(crate) const COMPOSITE_MEMBERS: usize = 14;
+        pub(crate) const MEMBER_NAME: usize = 5;
+        pub(crate) const MEMBER_TYPE: usize = 6;
         pub(crate) const VARIABLE_NAME: usize = 5;
+        pub(crate) const VARIABLE_TYPE: usize = 6;
         pub(crate) const VARIABLE_PARENT: usize = 10;
         /// Variable, value and expression of `DebugDeclare` and `DebugValue`; then the indices of `DebugValue`.
         pub(crate) const DESCRIBED_VARIABLE: usize = 5;

@@ -9,7 +9,7 @@ use crate::module::Module;
 use crate::plant::{Density, Trigger, plant};
 use crate::words::{HEADER_WORDS, MAGIC, from_bytes, instructions};
 use std::sync::Arc;
-use vkabort_instrument::{Checks, Instrumented, LoopPoll, Options, Outcome, Sanitize, instrument};
+use vkabort_instrument::{Checks, Instrumented, LoopPoll, Options, Outcome, Sanitize, Values, instrument};
 use vkabort_record::framing::split;
 use vkabort_record::message::Message;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
@@ -132,6 +132,9 @@ fn options(choices: &mut Choices) -> Options {
         sanitize,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         max_sites: choices.chance(10).then(|| choices.below(4)),
+        values: choices
+            .pick(&[Values::On, Values::Auto, Values::Off])
+            .unwrap_or_default(),
         ..Options::default()
     }
 }
@@ -141,7 +144,11 @@ fn options(choices: &mut Choices) -> Options {
 pub fn reader(bytes: &[u8]) -> Verdict {
     let (head, arena) = bytes.split_at(bytes.len().min(16));
     let module = generate(&mut Choices::from_bytes(head), GeneratorOptions::default());
-    let sites: Option<Arc<SiteTable>> = match instrument(&module.words, &Options::default()) {
+    let options = Options {
+        values: Values::On,
+        ..Options::default()
+    };
+    let sites: Option<Arc<SiteTable>> = match instrument(&module.words, &options) {
         Ok(Outcome::Instrumented(Instrumented { sites, .. })) => Some(Arc::new(sites)),
         _ => None,
     };

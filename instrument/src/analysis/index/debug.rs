@@ -42,7 +42,7 @@ impl Position<'_> {
 /// A local variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LocalVariable {
-    /// Its name; with the numbers of members behind it if this is a part of the variable.
+    /// Its name; with members behind it if this is a part of the variable.
     pub(crate) name: String,
     /// Its `DebugLocalVariable`.
     id: Id,
@@ -203,6 +203,15 @@ impl<'a> Index<'a> {
         .take(MAX_CHAIN)
     }
 
+    /// Member `number` of a `DebugTypeComposite`.
+    fn debug_member(&self, ty: Id, number: u32) -> Option<Inst<'a>> {
+        let (_, composite) = self
+            .debug_def(ty)
+            .filter(|(_, ty)| ty.ext_inst() == debug_info::TYPE_COMPOSITE)?;
+        let (_, member) = self.debug_def(composite.id(operand::COMPOSITE_MEMBERS + number as usize))?;
+        (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
+    }
+
     /// Whether the module has debug information that describes variables.
     pub(crate) fn has_debug_info(&self) -> bool {
         self.debug_sets.iter().any(|(_, set)| *set != DebugSet::Other)
@@ -226,8 +235,15 @@ impl<'a> Index<'a> {
         let mut name = self
             .string(variable.id(operand::VARIABLE_NAME))
             .filter(|name| !name.is_empty())?;
+        let mut ty = variable.id(operand::VARIABLE_TYPE);
         for part in inst.from(operand::DESCRIBED_PART) {
-            name += &format!("[{}]", self.number(set, *part));
+            let number = self.number(set, *part);
+            let member = self.debug_member(ty, number);
+            name += &match member.and_then(|member| self.string(member.id(operand::MEMBER_NAME))) {
+                Some(member) => format!(".{member}"),
+                None => format!("[{number}]"),
+            };
+            ty = member.map_or(Id::NONE, |member| member.id(operand::MEMBER_TYPE));
         }
         Some(DescribedVariable {
             variable: LocalVariable {

@@ -118,7 +118,12 @@ impl Variables {
             let stored = memory.stored(flow, node);
             add_memory(flow, names, &name, (memory.id, memory.ty), &stored, &mut found);
         }
+        // Reports list the specialisation constants of every pipeline.
+        let is_specialized = |id: Id| matches!(flow.index.opcode(id), op::SpecConstantTrue..=op::SpecConstantOp);
         for value in self.debug.at(flow, position, node) {
+            if value.value.is_some_and(is_specialized) {
+                continue;
+            }
             found.push(Candidate {
                 name: value.name,
                 source: value.value.map_or(Source::Lost, Source::Value),
@@ -150,6 +155,11 @@ impl Variables {
         }));
         let mut seen = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.name.clone()));
+        // Parts of a variable that is there as a whole.
+        found.retain(|candidate| {
+            let whole = candidate.name.split(['.', '[']).next();
+            whole.is_none_or(|whole| whole == candidate.name || !seen.contains(whole))
+        });
         found.truncate(MAX_VARIABLES);
         found
     }

@@ -12,8 +12,8 @@ use crate::words::to_bytes;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vkabort_instrument::{
-    Arena, Check, Checks, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options, Outcome, Place, Sanitize,
-    Trap, instrument_with,
+    Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options,
+    Outcome, Place, Sanitize, Trap, Values, instrument_with,
 };
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 use vkabort_record::site::{Site, SiteTable};
@@ -100,6 +100,12 @@ pub fn check_rewriter(
         trap,
         hang_iterations: 5,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
+        values: choices
+            .pick(&[Values::On, Values::Auto, Values::Off])
+            .unwrap_or_default(),
+        values_size: choices
+            .pick(&[DEFAULT_VALUES_SIZE, 8, 240])
+            .unwrap_or(DEFAULT_VALUES_SIZE),
         sanitize: sanitize(subject),
         ..Options::default()
     };
@@ -146,7 +152,7 @@ pub fn check_rewriter(
                 .sites
                 .sites
                 .iter()
-                .map(|s| s.message.size())
+                .map(|s| s.message.size() + options.rewrite.values_size)
                 .max()
                 .unwrap_or(0);
             options.rewrite.arena.capacity = record_units(longest.max(160 * 9)) + choices.below(12);

@@ -6,6 +6,7 @@ use crate::interpret::{InvocationEnd, Region};
 use vkabort_instrument::Instrumented;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
+use vkabort_record::site_values::Part;
 use vkabort_record::snapshot::{Record, Snapshot};
 
 /// An abort of the original module.
@@ -56,6 +57,7 @@ pub(super) fn same(
             }
         };
         payload(abort, record, rewritten)?;
+        values(record, module)?;
         if record.module_hash != module.module_hash {
             return Err("a record has the hash of another module".into());
         }
@@ -131,11 +133,37 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
             return Err(format!("byte {at} of the message of site {site} is undefined"));
         }
     }
-    // Padding at the end of a record is zero.
-    let end = first + (message.bytes().len()).next_multiple_of(UNIT_BYTES as usize);
-    let padding = run.arena.bytes().get(first + message.bytes().len()..end).unwrap_or(&[]);
+    Ok(())
+}
+
+/// Checks what follows a message: the values that the site describes, and zeros.
+fn values(record: &Record, module: &Instrumented) -> Result<(), String> {
+    let site = module.sites.site(record.site).ok_or("a record of an unknown site")?;
+    let condition = site.values.condition.iter();
+    let nameless = condition.clone().flat_map(|condition| &condition.text);
+    let nameless = nameless.filter_map(|part| match part {
+        Part::Value(place) => Some(place),
+        Part::Text(_) => None,
+    });
+    let named = condition
+        .flat_map(|condition| &condition.operands)
+        .chain(&site.values.variables);
+    let places = nameless.chain(named.filter_map(|variable| variable.place.as_ref()));
+    let ends = places.map(|place| (place.offset + place.ty.size()) as usize);
+    let end = ends.max().unwrap_or(0).max(record.payload.len());
+    let room = record.payload.len() + record.values.len();
+    if end > room {
+        return Err(format!(
+            "the values of site {} end at {end}, behind its record of {room} bytes",
+            site.id.0
+        ));
+    }
+    let padding = record.values.get(end - record.payload.len()..).unwrap_or(&[]);
     if padding.iter().any(|b| *b != 0) {
-        return Err(format!("the padding after the message of site {site} is not zero"));
+        return Err(format!(
+            "the padding after the values of site {} is not zero",
+            site.id.0
+        ));
     }
     Ok(())
 }
