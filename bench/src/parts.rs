@@ -31,7 +31,7 @@ pub enum Part {
     Compilers,
     /// Modules with 1 to 64 checks on the compilers of some GPUs.
     Sites,
-    /// Loops with the sanitizer's check on the compilers of real GPUs.
+    /// Loops with a check of the sanitizer on the compilers of real GPUs.
     Loops,
     /// The benchmark shaders without values at their aborts, with the condition, and with variables, on the compilers of real
     /// GPUs.
@@ -58,7 +58,7 @@ impl Part {
             Self::Messages => "Large messages",
             Self::Compilers => "GPU compilers",
             Self::Sites => "Number of checks",
-            Self::Loops => "The sanitizer's check of loops",
+            Self::Loops => "The sanitizer's checks",
             Self::Values => "Values at the abort",
             Self::Native => "Drivers with the extension",
         }
@@ -87,7 +87,9 @@ impl Part {
                  time of the shader module and the pipeline, including the layer's rewrite."
             }
             Self::Sites => "Only compiled. A compute shader with this number of checks in a row.",
-            Self::Loops => "Only compiled. Loops of unknown length; the check counts the iterations of an invocation.",
+            Self::Loops => {
+                "Only compiled. Loops of unknown length; the check counts the iterations of an invocation, or tests an operation in the loop."
+            }
             Self::Values => {
                 "Only compiled. The shaders of \"GPU compilers\" with `values = off`, `auto` and `on`; they have no debug information, so \
                  that `auto` is the condition."

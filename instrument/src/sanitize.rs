@@ -14,6 +14,20 @@ pub enum Check {
     Loops,
     /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
     Breaks,
+    /// Fails at an integer division whose result is undefined.
+    Divide,
+    /// Fails at a shift by the width or more.
+    Shift,
+    /// Fails where an element is accessed that its array, vector or matrix does not have.
+    Bounds,
+    /// Fails at an access beyond a buffer or beyond an array of descriptors.
+    Buffers,
+    /// Fails where a float is converted to an integer type that cannot hold it.
+    Convert,
+    /// Fails where NaN or an infinity is stored.
+    Nan,
+    /// Fails where `OpUnreachable` is reached.
+    Unreachable,
 }
 
 /// A row of [`CHECKS`].
@@ -30,7 +44,7 @@ pub struct CheckRow {
 }
 
 /// The checks.
-pub const CHECKS: [CheckRow; 2] = [
+pub const CHECKS: [CheckRow; 9] = [
     CheckRow {
         check: Check::Loops,
         name: "loops",
@@ -42,6 +56,48 @@ pub const CHECKS: [CheckRow; 2] = [
         name: "breaks",
         is_default: true,
         description: "the shader reaches a debug break, a false assumption or a panic of its author",
+    },
+    CheckRow {
+        check: Check::Divide,
+        name: "divide",
+        is_default: true,
+        description: "an integer is divided by zero, or the least one by -1",
+    },
+    CheckRow {
+        check: Check::Shift,
+        name: "shift",
+        is_default: true,
+        description: "a value is shifted by its width in bits or more",
+    },
+    CheckRow {
+        check: Check::Bounds,
+        name: "bounds",
+        is_default: true,
+        description: "an element is accessed that its array, vector or matrix does not have",
+    },
+    CheckRow {
+        check: Check::Buffers,
+        name: "buffers",
+        is_default: false,
+        description: "an element beyond a buffer is stored, or a descriptor beyond its array is used",
+    },
+    CheckRow {
+        check: Check::Convert,
+        name: "convert",
+        is_default: false,
+        description: "a float is converted to an integer type that cannot hold it",
+    },
+    CheckRow {
+        check: Check::Nan,
+        name: "nan",
+        is_default: false,
+        description: "NaN or an infinity is stored to a buffer, an image or an output",
+    },
+    CheckRow {
+        check: Check::Unreachable,
+        name: "unreachable",
+        is_default: false,
+        description: "code is reached that was declared unreachable",
     },
 ];
 
@@ -63,16 +119,17 @@ pub struct Checks {
 impl Checks {
     /// Those that find faults only.
     pub fn defaults() -> Self {
-        Self::of(CHECKS.iter().filter(|row| row.is_default))
+        Self::of(CHECKS.iter().filter(|row| row.is_default).map(|row| row.check))
     }
 
     /// All of them.
     pub fn all() -> Self {
-        Self::of(&CHECKS)
+        Self::of(CHECKS.map(|row| row.check))
     }
 
-    fn of<'a>(rows: impl IntoIterator<Item = &'a CheckRow>) -> Self {
-        let bits = rows.into_iter().fold(0, |bits, row| bits | bit(row.check));
+    /// These.
+    pub fn of(checks: impl IntoIterator<Item = Check>) -> Self {
+        let bits = checks.into_iter().fold(0, |bits, check| bits | bit(check));
         Self { bits }
     }
 
@@ -114,7 +171,7 @@ impl FromStr for Checks {
                             names()
                         )
                     })?;
-                    Self::of([row])
+                    Self::of([row.check])
                 }
             };
             Ok(Self {
@@ -143,6 +200,8 @@ pub struct Sanitize {
     /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
     /// cannot write a record in such a stage.
     pub skipped_models: Vec<u32>,
+    /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
+    pub robust_buffers: bool,
 }
 
 impl Default for Sanitize {
@@ -152,6 +211,7 @@ impl Default for Sanitize {
             loop_budget: DEFAULT_LOOP_BUDGET,
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
+            robust_buffers: false,
         }
     }
 }

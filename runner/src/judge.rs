@@ -47,7 +47,7 @@ fn crash(finished: &Finished) -> Verdict {
 fn check_log(case: &Case, launch: &dyn Launch, finished: &Finished, log: &str) -> Result<()> {
     for stream in [&finished.stdout, &finished.stderr] {
         // A shader of rust-gpu may panic, too; its message is expected.
-        let panics = stream.matches("panicked at").count() - stream.matches("[Rust panicked at").count();
+        let panics = stream.matches("panicked at").count() - stream.matches("Rust panicked at").count();
         if stream.contains("Validation Error") || panics > 0 {
             bail!("the output reports an error");
         }

@@ -82,7 +82,7 @@ pub fn compile(cases: &[Case], mut each: impl FnMut(&Case, &Progress)) {
     }
 }
 
-/// Creates a pipeline with an abort in a cache that begins with the data in `file`, and writes the cache's data there. Returns
+/// Creates a pipeline with an abort and a loop in a cache that begins with the data in `file`, and writes the cache's data there. Returns
 /// whether the cache contained the pipeline.
 ///
 /// # Errors
@@ -94,7 +94,7 @@ pub fn pipeline_cache(file: &Path) -> Result<bool> {
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let cache = Cache::new(&device, &fs::read(file).unwrap_or_default())?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
-    let spirv = glsl::compile("abort/entry_point.comp")?;
+    let spirv = glsl::compile("waiting/flag.comp")?;
     let mut feedback = vk::PipelineCreationFeedback::default();
     let mut chained = vk::PipelineCreationFeedbackCreateInfo::default().pipeline_creation_feedback(&mut feedback);
     // SAFETY: the handles belong to this device and the structures are valid.

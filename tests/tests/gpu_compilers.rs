@@ -71,6 +71,17 @@ fn check(device: &Device) -> Result<()> {
         "a pipeline with another address hits the cache"
     );
     if device.all_cases {
+        let checks = [("SANITIZE", "default")];
+        let budget = [("SANITIZE", "default"), ("LOOP_BUDGET", "1000")];
+        for (settings, expected) in [(&checks[..], MISS), (&checks, HIT), (&budget, MISS), (&checks, HIT)] {
+            let found = run(&cache, settings)?.stdout;
+            ensure!(
+                found.trim() == expected,
+                "{found}with {settings:?}, expected {expected}"
+            );
+        }
+    }
+    if device.all_cases {
         check_cases(device, &run(&[COMPILE], &[])?.stdout, 100)?;
         let (folder, sets) = modules()?;
         let mut goldens = String::new();

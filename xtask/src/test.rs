@@ -102,6 +102,7 @@ fn set_up() -> Result<()> {
         ("Xvfb", "xvfb"),
     ];
     debian::require(&programs, "running other programs under `vkabort run`")?;
+    debian::require(&[("bwrap", "bubblewrap")], "using the layer in a container")?;
     // A window manager, pointer and keys for the window of the cube, and the libraries that winit loads for it.
     let library = |name: &str| format!("/{LIBRARIES}/{name}");
     let window = [

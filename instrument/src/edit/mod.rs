@@ -5,6 +5,7 @@ pub(crate) mod abort_values;
 pub(crate) mod annotations;
 mod declarations;
 pub(crate) mod emitter;
+pub(crate) mod float_bounds;
 mod ids;
 pub(crate) mod loop_header;
 pub(crate) mod origins;

@@ -6,11 +6,13 @@
 //! %t = TypeStruct .., %m = CompositeConstruct %t ..         removed if only an abort used them
 //! Decorate %array UTFEncodedKHR                             removed
 //! ExtInst %debug DebugFunctionDefinition ..                 removed
+//! ExtInst %debug DebugValue .. %expression                  removed if the expression has an operation
 //! ```
 //!
 //! Without `Int8`, messages with strings run on devices without the feature `shaderInt8`. SwiftShader ends the process on a
-//! `DebugFunctionDefinition` in a function that is not an entry point, as every function of the application is once its aborts
-//! are lowered. Site tables are built before, and no other instruction refers to it.
+//! `DebugFunctionDefinition`, and on a `DebugValue` behind a pointer (the operation `Deref`, as spirv-opt writes it), in a function
+//! that is not an entry point, as every function of the application is once its aborts are lowered. Site tables are built before,
+//! and no other instruction refers to these.
 //!
 //! Phases: (1) capabilities and extensions are removed; (2) dead definitions are found: the ids that lost a use and their
 //! operands, transitively, less everything that the rest of the module or the inserted words use; (3) they and their
@@ -62,7 +64,7 @@ pub(crate) fn strip_features(
     let has_data = index.has_capability(capability::ConstantDataKHR);
     let data = index.constant_data.iter().filter(|_| has_data);
     // Phase 2.
-    let unneeded = data.clone().copied().chain(index.function_definitions());
+    let unneeded = data.clone().copied().chain(index.fragile_debug_insts());
     let candidates = maybe_dead.iter().copied().chain(unneeded.map(|inst| inst.result()));
     let dead = DeadDefinitions::find(index, candidates.collect(), edits, declarations, used);
     // Phase 3.
@@ -240,5 +242,5 @@ fn is_removable(index: &Index<'_>, inst: &Inst<'_>) -> bool {
             | op::Undef
     );
     let load = inst.opcode() == op::Load && inst.load_access() & op::memory_operands::VOLATILE == 0;
-    value || load || is_type_or_constant(inst.opcode()) || index.is_function_definition(inst)
+    value || load || is_type_or_constant(inst.opcode()) || index.is_fragile_debug_inst(inst)
 }

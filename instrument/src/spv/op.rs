@@ -21,7 +21,8 @@ from_spirv! { u16; Op:
     InBoundsAccessChain PtrAccessChain ArrayLength InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
-    VectorExtractDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
+    VectorExtractDynamic VectorInsertDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CompositeInsert
+    CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
@@ -29,7 +30,7 @@ from_spirv! { u16; Op:
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
-    ControlBarrier MemoryBarrier ImageRead ImageSparseRead
+    ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
@@ -100,7 +101,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        UniformConstant Input Uniform Workgroup Private Function PushConstant StorageBuffer
+        UniformConstant Input Output Uniform Workgroup Private Function PushConstant StorageBuffer
         PhysicalStorageBuffer
     }
 }

@@ -48,7 +48,10 @@ pub unsafe fn activate(
         report_masked: edited.report_masked,
         options: Options {
             lowers: lowered(edited.emulated),
-            sanitize: sanitizer(settings, edited.enabled, edited.emulated, physical.stores),
+            sanitize: Sanitize {
+                robust_buffers: edited.robust_buffers,
+                ..sanitizer(settings, edited.enabled, edited.emulated, physical.stores)
+            },
             ..options(instance, settings, physical)
         },
         families: families(instance, physical.handle),
@@ -163,6 +166,7 @@ fn describe_checks(instance: &Instance, physical: &PhysicalDevice, state: &Abort
     }
     for text in sanitize::left_out(state)
         .into_iter()
+        .chain(sanitize::without_buffers(state))
         .chain(sanitize::in_vain(state, physical.loop_limit))
     {
         log(Level::Warning, &text);

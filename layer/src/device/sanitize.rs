@@ -121,6 +121,16 @@ pub fn left_out(state: &AbortState) -> Option<String> {
     })
 }
 
+/// Why the check of buffers is left out, for the log. None if it is not.
+pub fn without_buffers(state: &AbortState) -> Option<String> {
+    let sanitize = &state.options.sanitize;
+    let is_left_out = sanitize.checks.contains(Check::Buffers) && sanitize.robust_buffers;
+    is_left_out.then(|| {
+        "no check of buffers: the program enables robustBufferAccess or pipelineRobustness, which define accesses beyond a buffer"
+            .to_owned()
+    })
+}
+
 /// Why the check of loops cannot fail on a driver that ends every loop after `limit` iterations, for the log. None if it can.
 pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
     let Sanitize {

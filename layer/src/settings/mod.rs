@@ -184,7 +184,7 @@ impl Settings {
             checks: self.sanitize,
             loop_budget: self.loop_budget,
             filter: self.sanitize_filter.clone(),
-            skipped_models: Vec::new(),
+            ..Sanitize::default()
         }
     }
 }

@@ -74,9 +74,14 @@ fn same_bytes(own: &[Vec<u8>], other: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// Data of a new cache after pipelines with aborts were created with it.
+/// Data of a new cache after pipelines with aborts were created with it, and with a loop that takes a check.
 fn cache_data(device: &Device<'_>) -> Result<Vec<u8>> {
-    cache_data_of(device, &["abort/entry_point.comp", "control_flow/nested.comp"])
+    let shaders = [
+        "abort/entry_point.comp",
+        "control_flow/nested.comp",
+        "waiting/flag.comp",
+    ];
+    cache_data_of(device, &shaders)
 }
 
 /// Data of a new cache after pipelines of these shaders were created with it.

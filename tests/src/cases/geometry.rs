@@ -15,30 +15,35 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 /// Stage numbers in the shaders: the index of each stage's counters in the buffer, and the value of the push constant.
-const CONTROL: u32 = 1;
-const EVALUATION: u32 = 2;
-const GEOMETRY: u32 = 3;
+pub(super) const CONTROL: u32 = 1;
+pub(super) const EVALUATION: u32 = 2;
+pub(super) const GEOMETRY: u32 = 3;
 
-const TESSELLATION_SHADERS: [&str; 4] = [
+pub(super) const TESSELLATION_SHADERS: [&str; 4] = [
     "stage/pass.vert",
     "stage/control.tesc",
     "stage/evaluation.tese",
     "stage/white.frag",
 ];
-const GEOMETRY_SHADERS: [&str; 3] = ["stage/pass.vert", "stage/geometry.geom", "stage/white.frag"];
+pub(super) const GEOMETRY_SHADERS: [&str; 3] = ["stage/pass.vert", "stage/geometry.geom", "stage/white.frag"];
 
-/// Creates a device with these stages.
-fn open(gpu: &Gpu) -> Result<Device<'_>> {
+/// Requires these stages, with stores.
+pub(super) fn require_stages(gpu: &Gpu) -> Result<()> {
     let (core, _) = gpu.features();
     gpu.require(core.tessellation_shader, "tessellationShader")?;
     gpu.require(core.geometry_shader, "geometryShader")?;
     let stores = core.vertex_pipeline_stores_and_atomics;
-    gpu.require(stores, "vertexPipelineStoresAndAtomics")?;
+    gpu.require(stores, "vertexPipelineStoresAndAtomics")
+}
+
+/// Creates a device with these stages.
+fn open(gpu: &Gpu) -> Result<Device<'_>> {
+    require_stages(gpu)?;
     Device::new(gpu)
 }
 
 /// Counters of a stage's invocations.
-fn notes(words: &[u32], stage: u32) -> &[u32] {
+pub(super) fn notes(words: &[u32], stage: u32) -> &[u32] {
     &words[stage as usize * 64..][..3]
 }
 

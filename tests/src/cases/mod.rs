@@ -53,6 +53,7 @@ mod recovery;
 mod report;
 mod sanitize;
 mod sanitize_stages;
+mod sanitize_values;
 mod sanitize_ways;
 mod self_check;
 mod settings;
@@ -131,6 +132,7 @@ pub fn all() -> Vec<Case> {
         report::CASES,
         sanitize::CASES,
         sanitize_stages::CASES,
+        sanitize_values::CASES,
         sanitize_ways::CASES,
         self_check::CASES,
         settings::CASES,

@@ -4,6 +4,7 @@ use super::support::{GROUPS, expect_lost, incremented, marked, run, same_words, 
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
 use crate::glsl;
+use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Gpu, Kernel, khr};
 use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -37,8 +38,19 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize::a_filter_leaves_a_function_out" => filtered(gpu), alone(), set(FILTERED), silent();
     "sanitize::a_debug_break" => stopped(gpu, BREAK, true), set(SANITIZE), logs(&["debug break"]);
     "sanitize::a_debug_break_that_is_not_reached" => stopped(gpu, BREAK, false), set(SANITIZE), silent();
-    "sanitize::a_panic" => stopped(gpu, PANIC, true), set(SANITIZE), logs(&["panicked at lib.rs:7: word 3 is 7"]);
+    "sanitize::a_debug_break_of_slang" => slang(gpu, SLANG_BREAK, true), set(SANITIZE),
+        logs(&["shader aborted: word 3 is 7", "--> stop.slang:8"]);
+    "sanitize::a_debug_break_of_slang_that_is_not_reached" => slang(gpu, SLANG_BREAK, false), set(SANITIZE), silent();
+    "sanitize::an_assertion_of_hlsl" => slang(gpu, HLSL_ASSERT, true), set(SANITIZE),
+        logs(&["shader aborted: debug break", "--> stop.hlsl:2"]);
+    "sanitize::an_assertion_of_hlsl_that_holds" => slang(gpu, HLSL_ASSERT, false), set(SANITIZE), silent();
+    "sanitize::a_panic" => stopped(gpu, PANIC, true), set(SANITIZE),
+        logs(&["panicked at src/lib.rs:7:5: index out of bounds: the len is 2 but the index is 7", "by main_cs(id = vec3(3, 0, 0))"]);
     "sanitize::a_panic_that_does_not_happen" => stopped(gpu, PANIC, false), set(SANITIZE), silent();
+    "sanitize::a_panic_without_a_position" => stopped(gpu, PANIC_WITHOUT_POSITION, true), set(SANITIZE),
+        logs(&["shader aborted: Rust panicked: word 3 is 7"]);
+    "sanitize::an_abort_of_rust" => stopped(gpu, RUST_ABORT, true), set(SANITIZE),
+        logs(&["shader aborted: Rust aborten at src/lib.rs:9:5: intrinsics::abort() called"]);
     "sanitize::a_program_that_enables_the_extension" => enabled(device), set(SANITIZE), logs(ENDLESS);
     "sanitize::a_program_of_vulkan_1_0" => of_version(context, vk::API_VERSION_1_0),
         alone(), set(SANITIZE), logs(ENDLESS);
@@ -58,11 +70,31 @@ const BREAK: [&str; 2] = [
      void stop();",
     "stop(); return;",
 ];
-/// As rust-gpu's panics.
+const PRINT: &str = "#extension GL_EXT_debug_printf : require";
+/// As the linker of rust-gpu writes panics with the position, callers and inputs of the entry point (`ShaderPanicStrategy`).
 const PANIC: [&str; 2] = [
-    "#extension GL_EXT_debug_printf : require",
-    "debugPrintfEXT(\"\\n[Rust panicked at lib.rs:7: word %u is %u]\\n\", i, word); return;",
+    PRINT,
+    "debugPrintfEXT(\"\\n[Rust panicked at src/lib.rs:7:5]\\n index out of bounds: the len is %u but the index is %u\\n      in \
+     fill\\n        called at src/lib.rs:12:3\\n      by main_cs(id = vec3(%v3u))\\n\", 2u, word, gl_GlobalInvocationID); return;",
 ];
+/// The same of a module without positions.
+const PANIC_WITHOUT_POSITION: [&str; 2] = [
+    PRINT,
+    "debugPrintfEXT(\"\\n[Rust panicked]\\n word %u is %u\\n      in main_cs()\\n\", i, word); return;",
+];
+/// As it writes `core::intrinsics::abort()`, with its spelling.
+const RUST_ABORT: [&str; 2] = [
+    PRINT,
+    "debugPrintfEXT(\"\\n[Rust aborten at src/lib.rs:9:5]\\n intrinsics::abort() called\\n      in main_cs()\\n\"); return;",
+];
+
+/// A file and its source. Slang refuses `debugBreak` unless it compiles by way of GLSL.
+const SLANG_BREAK: [&str; 2] = [
+    "stop.slang",
+    "if (word == 7) { printf(\"word %u is %u\", i, word); debugBreak(); }",
+];
+/// HLSL's assertion calls the debugger; the compiler here lacks it, so the source defines it.
+const HLSL_ASSERT: [&str; 2] = ["stop.hlsl", "assert(word != 7);"];
 
 /// Forms of the shader.
 const FORMS: [&str; 9] = [
@@ -113,6 +145,26 @@ fn stopped(gpu: &Gpu, [head, stop]: [&str; 2], stops: bool) -> Result<()> {
     );
     let before = marked(if stops { &[3] } else { &[] });
     let after = run(&without_abort(gpu)?, &glsl::compile_compute(&text)?, &before)?.succeeded()?;
+    same_words(&after, &incremented(&before))
+}
+
+/// The same in Slang or HLSL, compiled with debug information.
+fn slang(gpu: &Gpu, [file, stop]: [&str; 2], stops: bool) -> Result<()> {
+    let text = format!(
+        "RWStructuredBuffer<uint> words;
+        #define assert(condition) if (!(condition)) {{ debugBreak(); }}
+        [shader(\"compute\")]
+        [numthreads(32, 1, 1)]
+        void main(uint3 id: SV_DispatchThreadID) {{
+            uint i = id.x;
+            uint word = words[i];
+            {stop}
+            words[i] = word + 1000;
+        }}"
+    );
+    let before = marked(if stops { &[3] } else { &[] });
+    let words = Slang::find()?.compile(file, &text, &["-g2", "-emit-spirv-via-glsl"])?;
+    let after = run(&without_abort(gpu)?, &words, &before)?.succeeded()?;
     same_words(&after, &incremented(&before))
 }
 

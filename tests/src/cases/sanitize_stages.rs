@@ -1,5 +1,6 @@
 //! Loops that do not end, in every stage. The shaders are those of the other cases, with such a loop in place of each abort.
 
+use super::geometry::{CONTROL, EVALUATION, GEOMETRY, GEOMETRY_SHADERS, TESSELLATION_SHADERS, notes, require_stages};
 use super::ray;
 use super::sanitize::{ENDLESS, SANITIZE};
 use super::support::{compile_stages_by, draw_compiled, expect_success, without_abort};
@@ -12,6 +13,9 @@ use ash::vk;
 pub(super) const CASES: &[Case] = cases! {
     "sanitize_stages::fragment" => fragment(gpu, [17, 42]), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::vertex" => vertex(gpu, 1), set(SANITIZE), logs(ENDLESS);
+    "sanitize_stages::tessellation_control" => primitives(gpu, CONTROL, 1), set(SANITIZE), logs(ENDLESS);
+    "sanitize_stages::tessellation_evaluation" => primitives(gpu, EVALUATION, 2), set(SANITIZE), logs(ENDLESS);
+    "sanitize_stages::geometry" => primitives(gpu, GEOMETRY, 1), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::task" => mesh(gpu, TASK, 6), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::mesh" => mesh(gpu, MESH, 5), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::ray_generation" => rays(gpu, 1, 10), set(SANITIZE), logs(ENDLESS);
@@ -21,6 +25,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_stages::any_hit" => rays(gpu, 5, 19), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::intersection" => rays(gpu, 6, 36), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::graphics_never_taken" => never_taken(gpu), set(SANITIZE), silent();
+    "sanitize_stages::primitives_never_taken" => primitives_never_taken(gpu), set(SANITIZE), silent();
     "sanitize_stages::mesh_never_taken" => mesh(gpu, 0, 99), set(SANITIZE), silent();
     "sanitize_stages::rays_never_taken" => rays(gpu, 0, 0), set(SANITIZE), silent();
 };
@@ -58,6 +63,38 @@ fn vertex(gpu: &Gpu, number: u32) -> Result<()> {
 fn never_taken(gpu: &Gpu) -> Result<()> {
     fragment(gpu, [1000, 1000])?;
     vertex(gpu, 7)
+}
+
+fn primitives_never_taken(gpu: &Gpu) -> Result<()> {
+    let stages = [CONTROL, EVALUATION, GEOMETRY];
+    stages.into_iter().try_for_each(|stage| primitives(gpu, stage, 99))
+}
+
+/// Draws with tessellation or geometry shaders. The invocation `at` of `stage` loops; all others count themselves.
+fn primitives(gpu: &Gpu, stage: u32, at: u32) -> Result<()> {
+    require_stages(gpu)?;
+    let device = without_abort(gpu)?;
+    let (names, count): (&[&str], usize) = match stage {
+        GEOMETRY => (&GEOMETRY_SHADERS, 2),
+        _ => (&TESSELLATION_SHADERS, 3),
+    };
+    let buffer = Buffer::storage(&device, &[0; 256])?;
+    let shaders = compile_stages_by(names, compile_endless)?;
+    let (image, result) = draw_compiled(&device, &shaders, &[&buffer], Way::Modules, [stage, at])?;
+    expect_success(result)?;
+    // The other invocation of the geometry shader draws, too.
+    if stage == GEOMETRY || at as usize >= count {
+        image.expect_white(&[(0, 0), (63, 63)])?;
+    }
+    let words = buffer.read();
+    // An evaluation shader may run more than once for a corner.
+    for (i, &stored) in notes(&words, stage)[..count].iter().enumerate() {
+        ensure!(
+            (stored == 0) == (i == at as usize),
+            "invocation {i} stored {stored} times"
+        );
+    }
+    Ok(())
 }
 
 /// Draws with task and mesh shaders. The invocation `at` of `stage` loops; all others count themselves.

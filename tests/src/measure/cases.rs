@@ -2,11 +2,12 @@
 
 use super::kernel::Place;
 use super::loss::Dispatch;
-use super::shaders::{Shader, Variant};
+use super::shaders::{OPERATIONS, Shader, Variant};
 use super::{calls, compilers, kernel, large_message, loss, storm};
 use crate::case::{Case, Context, cases};
 use anyhow::{Context as _, Result};
 use std::time::Duration;
+use vkabort_instrument::Check;
 use vkabort_runner::Measurement;
 
 /// Every measurement, in the order of the parts of the benchmark, which choose the drivers.
@@ -16,9 +17,15 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "calls::enabled" => calls(context, 2), measures(), without_layer(), within(30);
     "kernel::check_in_a_loop" => kernel(context, Place::InALoop, "check in a loop"), measures(), alone();
     "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop, "check after a loop"), measures(), alone();
-    "kernel::loop_of_8" => planted(context, 8), measures(), alone();
-    "kernel::loop_of_32" => planted(context, 32), measures(), alone();
-    "kernel::loop_of_128" => planted(context, 128), measures(), alone();
+    "kernel::loop_of_8" => planted(context, Shader::Loop(8)), measures(), alone();
+    "kernel::loop_of_32" => planted(context, Shader::Loop(32)), measures(), alone();
+    "kernel::loop_of_128" => planted(context, Shader::Loop(128)), measures(), alone();
+    "kernel::divide" => planted(context, Shader::Operation(Check::Divide)), measures(), alone();
+    "kernel::shift" => planted(context, Shader::Operation(Check::Shift)), measures(), alone();
+    "kernel::bounds" => planted(context, Shader::Operation(Check::Bounds)), measures(), alone();
+    "kernel::buffers" => planted(context, Shader::Operation(Check::Buffers)), measures(), alone();
+    "kernel::convert" => planted(context, Shader::Operation(Check::Convert)), measures(), alone();
+    "kernel::nan" => planted(context, Shader::Operation(Check::Nan)), measures(), alone();
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
     "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), within(45);
@@ -57,6 +64,7 @@ fn loops() -> Vec<Shader> {
     shaders
         .into_iter()
         .chain(["matmul.comp", "gather.comp", "regtile.comp"].map(Shader::File))
+        .chain(OPERATIONS.map(|(check, _)| Shader::Operation(check)))
         .collect()
 }
 
@@ -84,10 +92,10 @@ fn kernel(_: &Context, place: Place, subject: &str) -> Result<()> {
     Ok(())
 }
 
-fn planted(_: &Context, instructions: u32) -> Result<()> {
+fn planted(_: &Context, shader: Shader) -> Result<()> {
     let variants = [Variant::Unchecked, Variant::Planted];
-    for (variant, time) in variants.iter().zip(kernel::compare_loops(instructions, variants)?) {
-        milliseconds(&Shader::Loop(instructions).name(), variant.name(), time);
+    for (variant, time) in variants.iter().zip(kernel::compare_planted(&shader, variants)?) {
+        milliseconds(&shader.name(), variant.name(), time);
     }
     Ok(())
 }

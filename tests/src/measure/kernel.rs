@@ -49,17 +49,17 @@ pub fn compare<const N: usize>(place: Place, variants: [Variant; N]) -> Result<[
     compare_modules(variants.map(|variant| shader(place, variant)))
 }
 
-/// The same for a loop with this number of instructions.
+/// The same for a shader with a planted check.
 ///
 /// # Errors
 ///
 /// A call fails.
-pub fn compare_loops<const N: usize>(instructions: u32, variants: [Variant; N]) -> Result<[Duration; N]> {
+pub fn compare_planted<const N: usize>(shader: &Shader, variants: [Variant; N]) -> Result<[Duration; N]> {
     compare_modules(variants.map(|variant| {
-        let stages = Shader::Loop(instructions).compile(variant)?;
+        let stages = shader.compile(variant)?;
         stages
             .and_then(|stages| stages.into_iter().next())
-            .context("a loop has every variant")
+            .context("the shader has every variant")
     }))
 }
 

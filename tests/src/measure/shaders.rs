@@ -6,7 +6,7 @@ use crate::glsl;
 use anyhow::{Context, Result, bail};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
-use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
 
 /// What a failed check does, and how it is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Variant {
     WithVariables,
     /// The same, but large values are loaded before they are copied.
     ByValue,
-    /// There is no check of its own; the sanitizer plants one in each loop, and the layer rewrites the shader.
+    /// There is no check of its own; the sanitizer plants that of [`Shader::planted`], and the layer rewrites the shader.
     Planted,
     /// It aborts, and the driver implements the extension.
     Native,
@@ -54,7 +54,7 @@ impl Variant {
             Self::WithoutValues => "values = off",
             Self::WithVariables => "values = on",
             Self::ByValue => "by value",
-            Self::Planted => "loop check",
+            Self::Planted => "planted check",
             Self::Native => "native",
             Self::Printf => "debugPrintf",
         }
@@ -82,7 +82,28 @@ pub enum Shader {
     Message(u32),
     /// A compute shader with a loop of unknown length, with about this number of instructions in its body.
     Loop(u32),
+    /// A compute shader with an operation of which this check tests the operands, in a loop.
+    Operation(Check),
 }
+
+/// The checks of operands, with an operation that each takes, of `value` and of words that are 1.
+pub const OPERATIONS: [(Check, &str); 6] = [
+    (Check::Divide, "value = value * 1664525u + 1000003u / words[at];"),
+    (Check::Shift, "value = value * 1664525u + (value << words[at]);"),
+    (Check::Bounds, "value = value * 1664525u + lut[words[at]];"),
+    (
+        Check::Buffers,
+        "value = value * 1664525u + words[at]; words[1024u + gl_GlobalInvocationID.x * words[at]] = value;",
+    ),
+    (
+        Check::Convert,
+        "value = value * 1664525u + uint(float(value & 1023u) * float(words[at]));",
+    ),
+    (
+        Check::Nan,
+        "value = value * 1664525u + words[at]; floats[1024u + gl_GlobalInvocationID.x] = 1.0 / float(value | 1u);",
+    ),
+];
 
 const CHECK: &str = include_str!("../../../bench/shaders/check.glsl");
 const VERTEX: &str = include_str!("../../../bench/shaders/triangle.vert");
@@ -115,6 +136,15 @@ impl Shader {
             Self::Sites(count) => format!("{count} sites"),
             Self::Message(bytes) => format!("message of {bytes} bytes"),
             Self::Loop(count) => format!("loop of {count} instructions"),
+            Self::Operation(check) => format!("{} in a loop", check.name()),
+        }
+    }
+
+    /// The check that [`Variant::Planted`] has.
+    fn planted(&self) -> Check {
+        match self {
+            Self::Operation(check) => *check,
+            _ => Check::Loops,
         }
     }
 
@@ -124,7 +154,10 @@ impl Shader {
     ///
     /// The GLSL does not compile.
     pub fn compile(&self, variant: Variant) -> Result<Option<Vec<Vec<u32>>>> {
-        let compute = |text: &str| compile_compute(text, variant);
+        let compute = |text: &str| match variant {
+            Variant::Planted => plant(&compile_compute(text, variant)?, self.planted()),
+            _ => compile_compute(text, variant),
+        };
         Ok(Some(match self {
             Self::File(name) => {
                 let file = FILES.iter().find(|(other, _)| other == name);
@@ -139,8 +172,9 @@ impl Shader {
                     _ => bail!("{name} has no extension of a stage"),
                 }
             }
-            Self::Sites(_) | Self::Loop(_) if variant == Variant::ByValue => return Ok(None),
+            Self::Sites(_) | Self::Loop(_) | Self::Operation(_) if variant == Variant::ByValue => return Ok(None),
             Self::Loop(count) => vec![compute(&endless(*count))?],
+            Self::Operation(check) => vec![compute(&operation(*check))?],
             Self::Sites(count) => vec![compute(&sites(*count)?)?],
             Self::Message(bytes) => {
                 let reference = compute(&message(*bytes)?)?;
@@ -177,20 +211,16 @@ fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>>
         "#version 460\n#define CHECK_MODE {}\n{fragment}{CHECK}\n{text}",
         variant.check_mode()
     );
-    let words = glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)?;
-    match variant {
-        Variant::Planted => plant(&words),
-        _ => Ok(words),
-    }
+    glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
 }
 
-/// Plants the default checks of the sanitizer, as ordinary aborts.
-fn plant(words: &[u32]) -> Result<Vec<u32>> {
+/// Plants a check of the sanitizer, as ordinary aborts.
+fn plant(words: &[u32], check: Check) -> Result<Vec<u32>> {
     let mut options = Options {
         lowers: LoweredFeatures::default(),
         ..Options::default()
     };
-    options.sanitize.checks = Checks::defaults();
+    options.sanitize.checks = Checks::of([check]);
     match instrument(words, &options)? {
         Outcome::Instrumented(planted) => Ok(planted.words),
         Outcome::Unchanged => bail!("the shader has no place for a check"),
@@ -206,6 +236,23 @@ fn endless(instructions: u32) -> String {
          layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint count; uint words[]; }};\n\
          void main() {{\n  uint value = gl_GlobalInvocationID.x;\n  uint rounds = rounds;\n\
          for (uint i = 0u; i < rounds; ++i) {{\n{body}  }}\n\
+         words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n"
+    )
+}
+
+/// GLSL with a loop that has an operation which a check tests.
+fn operation(check: Check) -> String {
+    let operation = OPERATIONS
+        .iter()
+        .find(|(other, _)| *other == check)
+        .map_or("", |(_, text)| text);
+    format!(
+        "layout(local_size_x = 64) in;\n\
+         layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint count; uint words[]; }};\n\
+         layout(set = 0, binding = 0) buffer Floats {{ uint head[2]; float floats[]; }};\n\
+         void main() {{\n  uint value = gl_GlobalInvocationID.x;\n  uint rounds = rounds;\n\
+         uint lut[8];\n  for (uint i = 0u; i < 8u; ++i) {{ lut[i] = value + i; }}\n\
+         for (uint i = 0u; i < rounds; ++i) {{\n    uint at = value & 1023u;\n    {operation}\n  }}\n\
          words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n"
     )
 }

@@ -25,7 +25,6 @@ pub fn document(findings: &[Finding], root: Option<&Path>) -> Json {
             "tool": {"driver": {
                 "name": "vkabort check",
                 "version": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules,
             }},
             "results": results,

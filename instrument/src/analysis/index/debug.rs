@@ -113,18 +113,27 @@ impl<'a> Index<'a> {
         matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
     }
 
-    /// Whether an instruction is a `DebugFunctionDefinition`, which links the function that it is in to its description.
-    pub(crate) fn is_function_definition(&self, inst: &Inst<'_>) -> bool {
-        self.debug_set(inst) == Some(DebugSet::Shader) && inst.ext_inst() == debug_info::FUNCTION_DEFINITION
+    /// Whether an instruction ends SwiftShader's process in a function that is not an entry point: a `DebugFunctionDefinition`, which
+    /// links the function that it is in to its description, and a `DebugValue` whose expression has an operation.
+    pub(crate) fn is_fragile_debug_inst(&self, inst: &Inst<'_>) -> bool {
+        match (self.debug_set(inst), inst.ext_inst()) {
+            (Some(DebugSet::Shader), debug_info::FUNCTION_DEFINITION) => true,
+            (Some(DebugSet::Shader | DebugSet::OpenCl), debug_info::VALUE) => {
+                let expression = self.debug_def(inst.id(operand::DESCRIBED_EXPRESSION));
+                expression.is_some_and(|(_, expression)| expression.words.len() > operand::EXPRESSION_OPERATIONS)
+            }
+            _ => false,
+        }
     }
 
-    /// Every `DebugFunctionDefinition`. They are in the first blocks of functions.
-    pub(crate) fn function_definitions(&self) -> impl Iterator<Item = Inst<'a>> {
-        let has_them = self.debug_sets.iter().any(|(_, set)| *set == DebugSet::Shader);
+    /// Every instruction that [`Self::is_fragile_debug_inst`]. O(words of functions) in modules with debug information.
+    pub(crate) fn fragile_debug_insts(&self) -> impl Iterator<Item = Inst<'a>> {
+        let is_debug_info = |set: &DebugSet| matches!(set, DebugSet::Shader | DebugSet::OpenCl);
+        let has_them = self.debug_sets.iter().any(|(_, set)| is_debug_info(set));
         let functions = self.functions.values().iter().filter(move |_| has_them);
-        let first_blocks = functions.filter_map(|function| self.blocks_of(function).first());
-        let insts = first_blocks.flat_map(|block| self.body(block));
-        insts.filter(|inst| self.is_function_definition(inst))
+        let blocks = functions.flat_map(|function| self.blocks_of(function));
+        let insts = blocks.flat_map(|block| self.body(block));
+        insts.filter(|inst| self.is_fragile_debug_inst(inst))
     }
 
     /// The instruction with this id, if it is of a debug-information set.

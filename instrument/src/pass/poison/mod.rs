@@ -21,7 +21,6 @@
 //! Not handled: types without a placeholder (images, logical pointers) keep an `OpUndef`, and vectors with more than
 //! [`MAX_COMPONENTS`] components are refused under `ArithmeticPoisonKHR`.
 
-mod float_bounds;
 mod total_arithmetic;
 
 use crate::analysis::index::Index;

@@ -14,9 +14,9 @@
 //! Not handled: types without constants and comparisons, such as cooperative matrices, and conversions in
 //! `OpSpecConstantOp`. They are not changed.
 
-use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
+use crate::edit::float_bounds::ConvertibleRange;
 use crate::spv::{Id, Inst, Literal, Operands, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -241,33 +241,12 @@ impl TotalArithmetic<'_, '_> {
 
     /// `value` if it converts to the integer type `ty` without overflow, else 0.
     fn zero_unless_in_range(&mut self, ty: Id, value: Id, signed: bool) -> Option<Id> {
-        let bits = self.shape(ty)?.width as i32;
+        let bits = self.shape(ty)?.width;
         let (from, value) = self.make_comparable(value)?;
-        let (min, end) = if signed {
-            (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1))
-        } else {
-            (0.0, 2f64.powi(bits))
-        };
-        // Conversion truncates: every float above `min - 1` converts to at least `min`, if the type can represent
-        // `min - 1`.
-        let significant_bits = match from.width {
-            16 => 11,
-            32 => 24,
-            _ => 53,
-        };
-        // The largest half is 65504: a wider bound is encoded as an infinity, which is not in range itself.
-        let is_infinite = from.width == 16 && bits > 16;
-        let (comparison, bound) = match !signed || bits - 1 < significant_bits {
-            true => (op::FOrdGreaterThan, min - 1.0),
-            false if is_infinite => (op::FOrdGreaterThan, min),
-            false => (op::FOrdGreaterThanEqual, min),
-        };
+        let range = ConvertibleRange::new(from.width, bits, signed);
         let bool = self.bool_type(from.count);
-        let (low, high) = (
-            self.splat(from, encode_float(bound, from.width)),
-            self.splat(from, encode_float(end, from.width)),
-        );
-        let is_above = self.emit(comparison, bool, (value, low));
+        let (low, high) = (self.splat(from, range.low), self.splat(from, range.end));
+        let is_above = self.emit(range.above, bool, (value, low));
         let is_below = self.emit(op::FOrdLessThan, bool, (value, high));
         let in_range = self.emit(op::LogicalAnd, bool, (is_above, is_below));
         let zero = self.splat(from, 0);

@@ -3,7 +3,7 @@
 //! ```text
 //! ExtInst DebugBreak           aborts; after a DebugPrintf with its text and values
 //! AssumeTrueKHR %condition     becomes a test, since compilers may remove one of an assumed condition
-//! ExtInst DebugPrintf "[Rust panicked at .."     aborts with its text and values: rust-gpu's panics end the invocation there
+//! ExtInst DebugPrintf "[Rust panicked .."        aborts with its text and values: rust-gpu's panics end the invocation there
 //! ```
 
 use super::message::Message;
@@ -15,8 +15,9 @@ use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
 
-/// Beginning of the text of a panic, after a line end (rust-gpu, `ShaderPanicStrategy::DebugPrintfThenExit`).
-const PANIC: &str = "[Rust panicked at ";
+/// Beginnings of the texts of panics and of `core::intrinsics::abort()`, after a line end (rust-gpu,
+/// `ShaderPanicStrategy::DebugPrintfThenExit`). rust-gpu writes "aborten". A position follows in modules that have it.
+const PANICS: [&str; 2] = ["[Rust panicked", "[Rust abort"];
 
 /// `DebugBreak` of its set, and `DebugPrintf` of its own.
 const FIRST_INSTRUCTION: u32 = 1;
@@ -65,7 +66,7 @@ fn find<'w>(planter: &Planter<'_, '_, 'w>) -> Vec<Stop<'w>> {
             } else if is_of(&inst, &prints) {
                 print = Some(inst);
                 match text_of(index, &inst) {
-                    Some(text) if text.trim_start().starts_with(PANIC) => Kind::Panic,
+                    Some(text) if is_panic(&text) => Kind::Panic,
                     _ => continue,
                 }
             } else {
@@ -152,11 +153,15 @@ fn of_print(index: &Index<'_>, print: &Inst<'_>) -> Option<Message> {
     Some(message)
 }
 
+fn is_panic(text: &str) -> bool {
+    PANICS.iter().any(|panic| text.trim_start().starts_with(panic))
+}
+
 /// The text of a panic begins with a line `[Rust panicked at FILE:LINE:COLUMN]` between line ends.
 fn shorten(text: &str) -> String {
     let text = text.trim();
     let panic = text.strip_prefix('[').and_then(|text| text.split_once("]\n"));
-    match panic.filter(|_| text.starts_with(PANIC)) {
+    match panic.filter(|_| is_panic(text)) {
         Some((place, rest)) => format!("{place}: {}", rest.trim_start()),
         None => text.to_owned(),
     }
@@ -181,6 +186,7 @@ mod tests {
             shorten(text),
             "Rust panicked at src/lib.rs:7:5: index is %u\n in f\n main()"
         );
+        assert_eq!(shorten("\n[Rust panicked]\n x\n"), "Rust panicked: x");
         assert_eq!(shorten(" [a]\n b "), "[a]\n b");
     }
 }

@@ -1,9 +1,9 @@
 //! Where the options let checks be planted.
 
 use crate::analysis::callgraph::Reach;
+use crate::analysis::expressions::Expressions;
 use crate::analysis::frames::collect_frames;
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::names::Names;
 use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::{Function, Index};
 use crate::options::Options;
@@ -15,7 +15,7 @@ pub(super) struct Places<'a, 'w> {
     index: &'a Index<'w>,
     options: &'a Options,
     hash: ModuleHash,
-    names: Names,
+    pub(super) expressions: Expressions<'a, 'w>,
     texts: Texts,
     /// By entry point.
     entry_points: Vec<String>,
@@ -27,7 +27,7 @@ impl<'a, 'w> Places<'a, 'w> {
             index,
             options,
             hash,
-            names: Names::new(index),
+            expressions: Expressions::new(index),
             texts: Texts::default(),
             entry_points: index.entry_points.iter().map(|entry| entry.name()).collect(),
         }
@@ -35,7 +35,13 @@ impl<'a, 'w> Places<'a, 'w> {
 
     /// The innermost function at a position, and the position.
     fn frame(&mut self, function: &Function, position: &Position<'_>) -> Option<Frame> {
-        let frames = collect_frames(self.index, &self.names, function.id, position, &mut self.texts);
+        let frames = collect_frames(
+            self.index,
+            &self.expressions.names,
+            function.id,
+            position,
+            &mut self.texts,
+        );
         frames.into_iter().next()
     }
 

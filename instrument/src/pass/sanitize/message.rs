@@ -44,6 +44,11 @@ impl Message {
         self.text.push_str(&text.replace('%', "%%"));
     }
 
+    /// Adds text in which `%` begins the conversion of a value.
+    pub(super) fn push_text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
     /// Adds the value of the next conversion, of a scalar or vector type.
     pub(super) fn with(mut self, ty: Id, id: Id) -> Self {
         let is_constant = false;

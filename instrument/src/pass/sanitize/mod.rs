@@ -14,13 +14,22 @@
 //! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
+mod bounds;
 mod breaks;
+mod buffers;
+mod convert;
+mod divide;
 mod filter;
 mod guard;
+mod indexing;
 mod loops;
 mod message;
 mod module;
+mod nan;
 mod planter;
+mod shift;
+mod unreachable;
+mod values;
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
@@ -31,6 +40,7 @@ use crate::sanitize::{CHECKS, Check};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use values::ValueFacts;
 use vkabort_record::site::ModuleHash;
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
@@ -49,10 +59,18 @@ pub(crate) fn plant(
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
+        let mut facts = ValueFacts::new(index, function, options);
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match row.check {
                 Check::Loops => loops::plant(&mut planter),
                 Check::Breaks => breaks::plant(&mut planter),
+                Check::Divide => divide::plant(&mut planter, &mut facts),
+                Check::Shift => shift::plant(&mut planter, &mut facts),
+                Check::Bounds => bounds::plant(&mut planter, &mut facts),
+                Check::Buffers => buffers::plant(&mut planter, &mut facts),
+                Check::Convert => convert::plant(&mut planter, &mut facts),
+                Check::Nan => nan::plant(&mut planter, &mut facts),
+                Check::Unreachable => unreachable::plant(&mut planter, &mut facts),
             }
         }
         planter.finish();

@@ -4,10 +4,12 @@ use super::guard::write_guard;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use crate::analysis::callgraph::Reach;
+use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
+use crate::analysis::value_flow::{Point, ValueFlow};
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
@@ -15,6 +17,8 @@ use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
 use crate::options::Options;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::Location;
 
@@ -33,7 +37,12 @@ pub(super) struct Planter<'p, 'a, 'w> {
     renames: PhiRenames,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
+    /// Where each value was tested unconditionally, by check and operands.
+    tested: HashMap<TestKey, Vec<(BlockIndex, usize)>>,
 }
+
+/// A check and what it tests, in words.
+pub(super) type TestKey = (u32, SmallVec<[u32; 8]>);
 
 /// A place for a check: before the instruction at a word offset.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +81,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             split_headers: BTreeSet::new(),
             renames: PhiRenames::default(),
             opened: Vec::new(),
+            tested: HashMap::default(),
         })
     }
 
@@ -81,6 +91,33 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     pub(super) fn out(&mut self) -> &mut Emitter {
         &mut self.module.out
+    }
+
+    /// The names of values.
+    pub(super) fn expressions(&self) -> &Expressions<'a, 'w> {
+        &self.module.places.expressions
+    }
+
+    /// The position in the source of an instruction, if the options select it.
+    pub(super) fn selected_position(&mut self, block: BlockIndex, inst: &Inst<'_>) -> Option<Position<'w>> {
+        let position = self.index.position(self.index.blocks.get(block)?, inst.offset);
+        self.selects(&position).then_some(position)
+    }
+
+    /// Whether the same test was made on every path to a point, without a condition.
+    pub(super) fn is_tested(&self, flow: &ValueFlow<'_, '_>, key: &TestKey, point: &Point) -> bool {
+        let tested = self.tested.get(key).into_iter().flatten();
+        tested.into_iter().any(|(block, offset)| {
+            let is_before = *block == point.block && *offset <= point.offset;
+            is_before || *block != point.block && flow.dominates(*block, point.block)
+        })
+    }
+
+    /// The test is now made at a point.
+    pub(super) fn add_tested(&mut self, key: TestKey, point: &Point) {
+        if point.conditions.is_empty() {
+            self.tested.entry(key).or_default().push((point.block, point.offset));
+        }
     }
 
     /// Whether the options select a position.
@@ -115,9 +152,21 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         message: Message,
         write_condition: impl FnOnce(&mut Emitter) -> Id,
     ) {
+        self.plant_with(check, place, |out| (write_condition(out), ()), |_, ()| message);
+    }
+
+    /// Plants an abort that is taken if the first part of what `write_condition` returns is true. `write_message` gets the other
+    /// part; its code runs only then, except in continue constructs.
+    pub(super) fn plant_with<T>(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_message: impl FnOnce(&mut Emitter, T) -> Message,
+    ) {
         if self.closed.contains(&place.block) {
             if self.module.planting == Planting::Everywhere {
-                self.plant_call(check, place, message, write_condition);
+                self.plant_call(check, place, write_condition, write_message);
             }
             return;
         }
@@ -126,11 +175,12 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         };
         self.open_loops(place.block);
         let out = &mut self.module.out;
-        let failed = write_condition(out);
+        let (failed, rest) = write_condition(out);
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
+        let message = write_message(out, rest);
         let (ty, id) = self.module.messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
@@ -145,12 +195,12 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
-    fn plant_call(
+    fn plant_call<T>(
         &mut self,
         check: Check,
         place: &Place<'w>,
-        message: Message,
-        write_condition: impl FnOnce(&mut Emitter) -> Id,
+        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_message: impl FnOnce(&mut Emitter, T) -> Message,
     ) {
         let Some(block) = self.index.blocks.get(place.block) else {
             return;
@@ -163,7 +213,8 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             edits,
             ..
         } = &mut *self.module;
-        let failed = write_condition(out);
+        let (failed, rest) = write_condition(out);
+        let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
             write_guard(self.index, out, messages, failed, message, &place.guarded)
         });

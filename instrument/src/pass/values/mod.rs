@@ -21,13 +21,12 @@ mod condition;
 mod debug_values;
 mod function;
 mod message;
-mod names;
 mod predicate;
 mod stores;
 mod tail;
 mod variables;
 
-use crate::analysis::index::names::Names;
+use crate::analysis::expressions::Expressions;
 use crate::analysis::index::typed::Node;
 use crate::analysis::index::{Block, Index};
 use crate::analysis::message_layout::{Layouts, is_constant_size};
@@ -38,12 +37,11 @@ use crate::edit::loop_header::after_phis;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::{Options, Values};
-use crate::spv::op::storage_class;
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Code, Id, Inst, op};
 use condition::deciding_edge;
 use function::FunctionFlow;
 use message::{MessageParts, is_quiet};
-use names::ValueNames;
 use predicate::{Join, Operand, Piece, Predicate, Writer};
 use smallvec::SmallVec;
 use tail::{Tail, TailTypes, array_layout, holds_only_scalars, natural_layout, stride};
@@ -61,13 +59,13 @@ const FIRST_ELEMENTS: u32 = 4;
 ///
 /// Those of [`Layouts::message`].
 pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted) -> Result<(Edits, AbortValues)> {
-    let names = Names::new(index);
+    let expressions = Expressions::new(index);
     let mut pass = Pass {
         index,
         options,
         planted,
-        layouts: Layouts::new(index, &names, options),
-        names: ValueNames::new(index, &names),
+        layouts: Layouts::new(index, &expressions.names, options),
+        expressions: &expressions,
         out: Emitter::new(index),
         types: TailTypes::default(),
         edits: Edits::default(),
@@ -102,7 +100,7 @@ struct Pass<'a, 'w> {
     options: &'a Options,
     planted: &'a Planted,
     layouts: Layouts<'a, 'w>,
-    names: ValueNames<'a, 'w>,
+    expressions: &'a Expressions<'a, 'w>,
     out: Emitter,
     types: TailTypes,
     edits: Edits,
@@ -136,14 +134,14 @@ impl Pass<'_, '_> {
         // The message of a planted check has the values of its own condition.
         if self.planted.check_of(abort.message()).is_none()
             && let Some(edge) = deciding_edge(flow, node)
-            && let Some(predicate) = Writer::new(flow, &self.names).write(&edge)
+            && let Some(predicate) = Writer::new(flow, self.expressions).write(&edge)
         {
             values.condition = Some(self.send_condition(&mut sender, predicate));
         }
         let position = self.index.position(block, abort.offset);
         if self.options.values == Values::On || position.has_line() {
-            let variables = variables.get_or_insert_with(|| Variables::new(flow, &self.names));
-            let candidates = variables.at(flow, &self.names, &position, node);
+            let variables = variables.get_or_insert_with(|| Variables::new(flow, self.expressions));
+            let candidates = variables.at(flow, self.expressions, &position, node);
             self.send_variables(&mut sender, block, candidates, &mut values);
         }
         let has_tail = !sender.tail.is_empty();
@@ -305,6 +303,10 @@ impl Pass<'_, '_> {
             let ty = self.layout(ty)?;
             return Some(Place { offset, ty });
         }
+        // Nothing but a store may use it.
+        if index.decoration(operand.id, decoration::FPRoundingMode).is_some() {
+            return None;
+        }
         let (layout, offset) = self.reserve(sender, ty)?;
         let value = self.joined(sender.flow, operand);
         sender.tail.push(index, &mut self.out, &layout, (ty, value), offset);
@@ -314,7 +316,7 @@ impl Pass<'_, '_> {
     }
 
     fn layout(&self, ty: Id) -> Option<Type> {
-        let name = |ty, member| self.names.names.member(self.index, ty, member);
+        let name = |ty, member| self.expressions.names.member(self.index, ty, member);
         natural_layout(self.index, &name, ty, self.options.values_size)
     }
 

@@ -9,7 +9,7 @@
 
 use super::condition::{Edge, cases};
 use super::function::FunctionFlow;
-use super::names::ValueNames;
+use crate::analysis::expressions::Expressions;
 use crate::analysis::index::typed::Node;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
@@ -67,7 +67,7 @@ enum Binding {
 /// Writes predicates.
 pub(super) struct Writer<'a, 'f, 'w> {
     pub(super) flow: &'a FunctionFlow<'f, 'w>,
-    pub(super) names: &'a ValueNames<'f, 'w>,
+    pub(super) names: &'a Expressions<'f, 'w>,
     operands: Vec<(String, Operand)>,
     /// Joins between the abort and the part that is being written, nearest first.
     joins: Vec<Join>,
@@ -78,7 +78,7 @@ pub(super) struct Writer<'a, 'f, 'w> {
 type Written = (Vec<Piece>, Binding);
 
 impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
-    pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a ValueNames<'f, 'w>) -> Self {
+    pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a Expressions<'f, 'w>) -> Self {
         Self {
             flow,
             names,

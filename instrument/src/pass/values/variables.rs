@@ -3,8 +3,8 @@
 
 use super::debug_values::DebugVariables;
 use super::function::FunctionFlow;
-use super::names::ValueNames;
 use super::stores::{Memories, Stored};
+use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::Node;
 use crate::spv::op::{built_in, decoration, storage_class};
@@ -60,7 +60,7 @@ pub(super) struct Variables {
 
 impl Variables {
     /// O(words of the function).
-    pub(super) fn new(flow: &FunctionFlow<'_, '_>, names: &ValueNames<'_, '_>) -> Self {
+    pub(super) fn new(flow: &FunctionFlow<'_, '_>, names: &Expressions<'_, '_>) -> Self {
         let (index, function) = (flow.index, flow.function);
         let (mut named, mut inputs) = (Vec::new(), Vec::new());
         let first = index
@@ -97,7 +97,7 @@ impl Variables {
     pub(super) fn at(
         &self,
         flow: &FunctionFlow<'_, '_>,
-        names: &ValueNames<'_, '_>,
+        names: &Expressions<'_, '_>,
         position: &Position<'_>,
         node: Node,
     ) -> Vec<Candidate> {
@@ -168,7 +168,7 @@ impl Variables {
 /// Adds a variable, or those of its members that have values.
 fn add_memory(
     flow: &FunctionFlow<'_, '_>,
-    names: &ValueNames<'_, '_>,
+    names: &Expressions<'_, '_>,
     name: &str,
     (variable, ty): (Id, Id),
     stored: &Stored,

@@ -11,7 +11,7 @@ use crate::loader::chain::{self, ChainCopy, Edit};
 use crate::loader::ffi::{elements, string};
 use ash::vk::{self, StructureType, TaggedStructure};
 pub use refusal::Refusal;
-use requested_features::RequestedFeatures;
+use requested_features::{RequestedFeatures, may_have_robust_buffers};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
@@ -50,6 +50,8 @@ pub struct EditedCreateInfo {
     pub vendor_binary: bool,
     /// The application enables `deviceFaultReportMasked`.
     pub report_masked: bool,
+    /// Accesses to buffers may be robust.
+    pub robust_buffers: bool,
     /// Why optional features are not enabled.
     pub warnings: Vec<String>,
 }
@@ -185,6 +187,8 @@ impl EditedCreateInfo {
             ext_fault: false,
             vendor_binary: requested.vendor_binary,
             report_masked: requested.report_masked,
+            // SAFETY: the create-info is valid (the caller's contract).
+            robust_buffers: unsafe { may_have_robust_buffers(info) },
             warnings: Vec::new(),
         };
         edited.enable_native(wanted.native, has)?;

@@ -7,6 +7,9 @@ use ash::vk;
 use std::ffi::c_void;
 use vk_ext::{FaultFeatures, ShaderConstantDataFeatures};
 
+/// `VkPhysicalDeviceVulkan14Features`, which has `pipelineRobustness`. ash lacks it.
+const VULKAN_1_4: vk::StructureType = vk::StructureType::from_raw(55);
+
 /// Features that an application enables and that the layer has to provide.
 pub struct RequestedFeatures {
     /// `deviceFaultVendorBinary`.
@@ -72,4 +75,25 @@ impl RequestedFeatures {
             None => Ok(requested),
         }
     }
+}
+
+/// Whether a device enables `robustBufferAccess`, or pipelines and shader objects of it may ask for robust accesses: with the features
+/// of Vulkan 1.4, whether or not they are enabled.
+///
+/// # Safety
+/// `info` must be valid.
+pub unsafe fn may_have_robust_buffers(info: &vk::DeviceCreateInfo<'_>) -> bool {
+    // SAFETY: the chain and the features are valid (the caller's contract).
+    let (own, chained, pipelines, has_core) = unsafe {
+        (
+            info.p_enabled_features.as_ref(),
+            chain::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next),
+            chain::find::<vk::PhysicalDevicePipelineRobustnessFeaturesEXT<'_>>(info.p_next),
+            chain::nodes(info.p_next).any(|node| node.s_type == VULKAN_1_4),
+        )
+    };
+    let features = own.or(chained.map(|chained| &chained.features));
+    features.is_some_and(|features| features.robust_buffer_access == vk::TRUE)
+        || pipelines.is_some_and(|features| features.pipeline_robustness == vk::TRUE)
+        || has_core
 }

@@ -81,6 +81,27 @@ fn types(head: *const c_void) -> Vec<StructureType> {
 }
 
 #[test]
+fn robust_accesses_are_features_of_the_application() {
+    let is_robust = |tail: *const c_void, own: Option<&vk::PhysicalDeviceFeatures>| {
+        let mut app = App::new(&[]);
+        let mut info = app.info(tail);
+        info.p_enabled_features = own.map_or(ptr::null(), ptr::from_ref);
+        let edited = edit(&info, &device(vk::API_VERSION_1_3, &[])).expect("the device can be created");
+        edited.robust_buffers
+    };
+    let none = vk::PhysicalDeviceFeatures::default();
+    assert!(!is_robust(ptr::null(), None) && !is_robust(ptr::null(), Some(&none)));
+    let robust = none.robust_buffer_access(true);
+    assert!(is_robust(ptr::null(), Some(&robust)));
+    let all = vk::PhysicalDeviceFeatures2::default().features(robust);
+    assert!(is_robust(ptr::from_ref(&all).cast(), None));
+    for enabled in [false, true] {
+        let pipelines = vk::PhysicalDevicePipelineRobustnessFeaturesEXT::default().pipeline_robustness(enabled);
+        assert_eq!(is_robust(ptr::from_ref(&pipelines).cast(), None), enabled);
+    }
+}
+
+#[test]
 fn our_names_and_structs_go_and_what_we_need_comes() {
     let mut app = App::new(&[c"VK_KHR_swapchain"]);
     let info = app.info(ptr::null());

@@ -12,8 +12,8 @@ use crate::words::to_bytes;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vkabort_instrument::{
-    Arena, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options, Outcome,
-    Place, Sanitize, Trap, Values, instrument_with,
+    Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options,
+    Outcome, Place, Sanitize, Trap, Values, instrument_with,
 };
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 use vkabort_record::site::{Site, SiteTable};
@@ -176,7 +176,8 @@ pub fn check_rewriter(
 fn sanitize(subject: Subject<'_>) -> Sanitize {
     let mut sanitize = Sanitize::default();
     if let Some(budget) = subject.loop_budget {
-        sanitize.checks = Checks::defaults();
+        // The loops of generated modules are all that the interpreter checks too.
+        sanitize.checks = Checks::of([Check::Loops]);
         sanitize.loop_budget = budget;
     }
     sanitize

@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod compute_run;
+mod faults;
 mod inputs;
 mod records;
 mod results;
@@ -9,5 +10,6 @@ mod run;
 mod static_checks;
 
 pub use compare::{Rewriter, check, check_rewriter};
+pub use faults::{FaultSummary, check_faults};
 pub use inputs::Subject;
 pub use results::{CheckSummary, Failure};

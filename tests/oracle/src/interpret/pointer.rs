@@ -29,7 +29,9 @@ impl Machine<'_> {
                 Type::RuntimeArray { .. } => u64::MAX,
                 _ => u64::from(self.types.parts(pointee)),
             };
-            if index >= count {
+            // A pointer beyond a variable is undefined where it is used.
+            let is_beyond = index >= count;
+            if is_beyond && !matches!(pointer, Pointer::Logical { .. }) {
                 return undefined(format!("index {index} of {count}"));
             }
             match &mut pointer {
@@ -42,7 +44,8 @@ impl Machine<'_> {
                     bytes.layout = layout;
                 }
             }
-            let Some(part) = self.types.part(pointee, index as u32) else {
+            let known = if is_beyond { 0 } else { index as u32 };
+            let Some(part) = self.types.part(pointee, known) else {
                 return unsupported("an index into a scalar");
             };
             pointee = part;

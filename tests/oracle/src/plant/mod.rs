@@ -4,6 +4,7 @@
 //! in loop headers, single-block loops and continue constructs, a call of a function that may abort is placed.
 
 mod edits;
+mod faults;
 mod functions;
 
 use crate::choices::Choices;
@@ -11,6 +12,7 @@ use crate::module::{Block, Function, Id, Module};
 use crate::op::{self, capability};
 use crate::words::Inst;
 use edits::Edits;
+pub use faults::{Fault, PlantedFaults, plant_faults};
 use std::collections::HashSet;
 
 /// Condition of planted aborts.

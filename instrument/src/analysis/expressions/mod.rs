@@ -1,23 +1,36 @@
-//! Names of values: `OpName`, the expression that loaded them, small arithmetic.
+//! Values and pointers as expressions of their source: `OpName`, debug information, the expression that loaded them, small
+//! arithmetic.
+//!
+//! ```text
+//! Load of AccessChain %block 0 %i     words[i]
+//! CompositeExtract %velocity 1        velocity.y
+//! ```
 
-use super::debug_values::names_of_values;
-use crate::analysis::index::Index;
-use crate::analysis::index::names::Names;
+mod described;
+mod vocabulary;
+
+use super::index::Index;
+use super::index::names::Names;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::op_sets::is_untyped_chain;
 use crate::spv::{Id, Inst, op};
+use described::names_of_values;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::scalar::Scalar;
+use vocabulary::{built_in_name, glsl_function, is_made_up, operator};
 
 /// Most operations in an expression, one inside the other.
 const MAX_DEPTH: u32 = 3;
 /// Longest expression, in bytes.
 const MAX_LENGTH: usize = 80;
 
-/// Names the values of a module.
-pub(super) struct ValueNames<'a, 'w> {
-    pub(super) index: &'a Index<'w>,
-    pub(super) names: &'a Names,
+/// Names of the components of vectors.
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+
+/// Names the values and pointers of a module.
+pub(crate) struct Expressions<'a, 'w> {
+    pub(crate) index: &'a Index<'w>,
+    pub(crate) names: Names,
     glsl: Vec<Id>,
     /// Names from debug information.
     described: HashMap<Id, String>,
@@ -25,8 +38,8 @@ pub(super) struct ValueNames<'a, 'w> {
 
 /// An expression in the language of the source.
 #[derive(Clone, Debug)]
-pub(super) struct Expression {
-    pub(super) text: String,
+pub(crate) struct Expression {
+    pub(crate) text: String,
     /// Whether it has an operator outside parentheses.
     is_compound: bool,
 }
@@ -46,30 +59,48 @@ impl Expression {
     }
 }
 
-impl<'a, 'w> ValueNames<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, names: &'a Names) -> Self {
+impl<'a, 'w> Expressions<'a, 'w> {
+    pub(crate) fn new(index: &'a Index<'w>) -> Self {
         Self {
             index,
-            names,
+            names: Names::new(index),
             glsl: index.sets("GLSL.std.450"),
             described: names_of_values(index),
         }
     }
 
     /// An expression for a value. `None` if nothing in the module names it.
-    pub(super) fn value(&self, id: Id) -> Option<Expression> {
+    pub(crate) fn value(&self, id: Id) -> Option<Expression> {
         self.describe(id, MAX_DEPTH)
             .filter(|name| name.text.len() <= MAX_LENGTH)
     }
 
+    /// An expression for a component of a vector, or for a scalar.
+    pub(crate) fn component(&self, id: Id, component: Option<u32>) -> Option<String> {
+        let Some(number) = component else {
+            return self.value(id).map(|value| value.text);
+        };
+        if let Some(vector) = self.index.def(id).filter(|inst| inst.opcode() == op::ConstantComposite) {
+            return self.literal(vector.ids(3).nth(number as usize)?);
+        }
+        let name = COMPONENTS.get(number as usize)?;
+        Some(format!("{}.{name}", self.value(id)?.operand()))
+    }
+
+    /// An expression for the memory that a pointer points to, without the last `left_out` indices.
+    pub(crate) fn memory(&self, pointer: Id, left_out: usize) -> Option<String> {
+        self.pointer(pointer, left_out, MAX_DEPTH)
+            .filter(|text| text.len() <= MAX_LENGTH)
+    }
+
     /// The name of a variable or parameter, without those that compilers make up.
-    pub(super) fn variable(&self, id: Id) -> Option<String> {
+    pub(crate) fn variable(&self, id: Id) -> Option<String> {
         let name = self.names.name(self.index, id)?;
         (!is_made_up(&name)).then_some(name)
     }
 
     /// A constant as the source would write it.
-    pub(super) fn literal(&self, id: Id) -> Option<String> {
+    pub(crate) fn literal(&self, id: Id) -> Option<String> {
         let inst = self.index.def(id)?;
         let ty = self.index.def(inst.result_type())?;
         match inst.opcode() {
@@ -110,7 +141,7 @@ impl<'a, 'w> ValueNames<'a, 'w> {
         };
         let below = depth.checked_sub(1);
         match inst.opcode() {
-            op::Load => self.pointer(inst.pointer(), depth).map(Expression::simple),
+            op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
             op::CopyObject | op::CopyLogical | op::Bitcast | op::UConvert | op::SConvert | op::FConvert => {
                 operand(3, depth)
             }
@@ -125,7 +156,7 @@ impl<'a, 'w> ValueNames<'a, 'w> {
             }
             op::ArrayLength => {
                 let (pointer, member) = (inst.id(3), inst.word(4));
-                let base = self.pointer(pointer, depth)?;
+                let base = self.pointer(pointer, 0, depth)?;
                 let structure = self.pointee(pointer)?;
                 let array = self.path(base, structure, [Step::Literal(member)].into_iter(), depth)?;
                 Some(Expression::simple(format!("{array}.length()")))
@@ -159,31 +190,33 @@ impl<'a, 'w> ValueNames<'a, 'w> {
         Some(Expression::simple(format!("{function}({})", arguments.join(", "))))
     }
 
-    /// The memory that a pointer points to: `words[i]`, `pc.count`.
-    fn pointer(&self, id: Id, depth: u32) -> Option<String> {
+    /// The memory that a pointer points to, without its last indices: `words[i]`, `pc.count`.
+    fn pointer(&self, id: Id, left_out: usize, depth: u32) -> Option<String> {
         let inst = self.index.def(id)?;
         match inst.opcode() {
             op::Variable | op::FunctionParameter | op::UntypedVariableKHR => self.root(&inst),
             op::CopyObject => {
                 let from = inst.id(3);
                 self.index.def(from).filter(|def| def.offset < inst.offset)?;
-                self.pointer(from, depth)
+                self.pointer(from, left_out, depth)
             }
             op::AccessChain | op::InBoundsAccessChain => {
                 let base = inst.id(3);
                 self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, depth)?;
+                let name = self.pointer(base, 0, depth)?;
                 let ty = self.pointee(base)?;
-                self.path(name, ty, inst.ids(4).map(Step::Value), depth)
+                let count = inst.ids(4).len().saturating_sub(left_out);
+                self.path(name, ty, inst.ids(4).take(count).map(Step::Value), depth)
             }
             opcode if is_untyped_chain(opcode) => {
                 let (ty, base) = (inst.id(3), inst.id(4));
                 self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, depth)?;
-                self.path(name, ty, inst.ids(5).map(Step::Value), depth)
+                let name = self.pointer(base, 0, depth)?;
+                let count = inst.ids(5).len().saturating_sub(left_out);
+                self.path(name, ty, inst.ids(5).take(count).map(Step::Value), depth)
             }
             // A pointer that was loaded: a buffer reference.
-            op::Load => self.pointer(inst.pointer(), depth),
+            op::Load => self.pointer(inst.pointer(), 0, depth),
             _ => None,
         }
     }
@@ -240,7 +273,7 @@ impl<'a, 'w> ValueNames<'a, 'w> {
                     }
                 }
                 (op::TypeVector, Some(number)) => {
-                    let component = ["x", "y", "z", "w"].get(number as usize)?;
+                    let component = COMPONENTS.get(number as usize)?;
                     text = format!("{text}.{component}");
                 }
                 (_, Some(number)) => text = format!("{text}[{number}]"),
@@ -262,83 +295,4 @@ impl<'a, 'w> ValueNames<'a, 'w> {
 enum Step {
     Literal(u32),
     Value(Id),
-}
-
-/// Names that compilers give to their own variables.
-fn is_made_up(name: &str) -> bool {
-    let generated = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    name.is_empty()
-        || matches!(generated, "param" | "_" | "%" | "indexable" | "tmp" | "temp")
-        || name.starts_with("_dbgvar_")
-}
-
-fn operator(opcode: u16) -> Option<&'static str> {
-    Some(match opcode {
-        op::IAdd | op::FAdd => "+",
-        op::ISub | op::FSub => "-",
-        op::IMul | op::FMul | op::VectorTimesScalar => "*",
-        op::UDiv | op::SDiv | op::FDiv => "/",
-        op::UMod | op::SMod | op::SRem => "%",
-        op::BitwiseAnd => "&",
-        op::BitwiseOr => "|",
-        op::BitwiseXor => "^",
-        op::ShiftLeftLogical => "<<",
-        op::ShiftRightLogical | op::ShiftRightArithmetic => ">>",
-        _ => return None,
-    })
-}
-
-/// Functions of `GLSL.std.450` by number.
-fn glsl_function(number: u32) -> Option<&'static str> {
-    Some(match number {
-        1 => "round",
-        3 => "trunc",
-        4 | 5 => "abs",
-        6 | 7 => "sign",
-        8 => "floor",
-        9 => "ceil",
-        10 => "fract",
-        13 => "sin",
-        14 => "cos",
-        26 => "pow",
-        27 => "exp",
-        28 => "log",
-        29 => "exp2",
-        30 => "log2",
-        31 => "sqrt",
-        32 => "inversesqrt",
-        33 => "determinant",
-        37..=39 => "min",
-        40..=42 => "max",
-        43..=45 => "clamp",
-        46 => "mix",
-        66 => "length",
-        67 => "distance",
-        68 => "cross",
-        69 => "normalize",
-        _ => return None,
-    })
-}
-
-/// Names of built-ins in GLSL.
-fn built_in_name(built_in: u32) -> Option<&'static str> {
-    use spirv::BuiltIn;
-    const NAMES: [(BuiltIn, &str); 14] = [
-        (BuiltIn::GlobalInvocationId, "gl_GlobalInvocationID"),
-        (BuiltIn::LocalInvocationId, "gl_LocalInvocationID"),
-        (BuiltIn::LocalInvocationIndex, "gl_LocalInvocationIndex"),
-        (BuiltIn::WorkgroupId, "gl_WorkGroupID"),
-        (BuiltIn::NumWorkgroups, "gl_NumWorkGroups"),
-        (BuiltIn::VertexIndex, "gl_VertexIndex"),
-        (BuiltIn::InstanceIndex, "gl_InstanceIndex"),
-        (BuiltIn::FragCoord, "gl_FragCoord"),
-        (BuiltIn::FrontFacing, "gl_FrontFacing"),
-        (BuiltIn::PrimitiveId, "gl_PrimitiveID"),
-        (BuiltIn::InvocationId, "gl_InvocationID"),
-        (BuiltIn::SampleId, "gl_SampleID"),
-        (BuiltIn::LaunchIdKHR, "gl_LaunchIDEXT"),
-        (BuiltIn::LaunchSizeKHR, "gl_LaunchSizeEXT"),
-    ];
-    let found = NAMES.iter().find(|(number, _)| *number as u32 == built_in);
-    found.map(|(_, name)| *name)
 }

@@ -1,0 +1,307 @@
+//! Checks of indices: where elements are accessed, and how their index is compared with a size.
+
+use super::message::Message;
+use super::planter::{Place, Planter, TestKey};
+use super::values::{Scalar, ValueFacts, are_scalars, conversion, find, quote, write_conditions};
+use crate::analysis::index::constant::Length;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Function, Index};
+use crate::analysis::value_flow::Point;
+use crate::analysis::value_flow::lane::Lane;
+use crate::edit::emitter::Emitter;
+use crate::sanitize::Check;
+use crate::spv::{Id, Inst, Literal, op, op_sets};
+use smallvec::{SmallVec, smallvec};
+
+/// Limit on access chains that form one pointer.
+const MAX_CHAINS: usize = 16;
+
+/// An index with the size that it must be below.
+pub(super) struct Indexing {
+    pub(super) index: Id,
+    pub(super) size: Size,
+    /// What the size counts.
+    pub(super) unit: &'static str,
+    /// The expression of the composite.
+    pub(super) name: Option<String>,
+}
+
+/// What an index must be below.
+#[derive(Clone, Debug)]
+pub(super) enum Size {
+    Fixed(u64),
+    /// A constant that a pipeline may specialise.
+    Constant(Id),
+    /// The length of the runtime array that is a member of a block.
+    Length {
+        /// The variable, the indices that lead to the block, and the type of the block.
+        variable: Id,
+        indices: Vec<Id>,
+        block: Id,
+        member: u32,
+        class: u32,
+        /// The pointer to the element.
+        pointer: Id,
+    },
+}
+
+/// The instructions that access elements: with the pointer of those that access memory.
+pub(super) fn accesses<'w>(index: &Index<'w>, function: &Function) -> Vec<(BlockIndex, (Inst<'w>, Option<Id>))> {
+    find(index, function, |inst| {
+        let pointer = match inst.opcode() {
+            op::Load => Some(inst.id(3)),
+            op::Store | op::AtomicStore => Some(inst.id(1)),
+            opcode if op_sets::is_atomic_read(opcode) => Some(inst.id(3)),
+            op::VectorExtractDynamic | op::VectorInsertDynamic => None,
+            _ => return None,
+        };
+        Some((*inst, pointer))
+    })
+}
+
+/// Whether an instruction of [`accesses`] changes memory.
+pub(super) fn changes_memory(inst: &Inst<'_>) -> bool {
+    !matches!(
+        inst.opcode(),
+        op::Load | op::VectorExtractDynamic | op::VectorInsertDynamic | op::AtomicLoad
+    )
+}
+
+/// The indices that lead from a variable or parameter to the element that a pointer points to.
+pub(super) struct Indices {
+    pub(super) base: Id,
+    pub(super) class: u32,
+    /// Outermost first.
+    pub(super) steps: Vec<Step>,
+}
+
+/// One of these indices.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) index: Id,
+    /// The type that it indexes.
+    pub(super) composite: Id,
+    /// The access chain, and the number of its indices from this one on.
+    chain: Id,
+    rest: usize,
+}
+
+impl Step {
+    /// The check of the index. None for constants.
+    pub(super) fn indexing(
+        &self,
+        planter: &Planter<'_, '_, '_>,
+        (size, unit): (Size, &'static str),
+    ) -> Option<Indexing> {
+        (planter.index.opcode(self.index) != op::Constant).then(|| Indexing {
+            index: self.index,
+            size,
+            unit,
+            name: planter.expressions().memory(self.chain, self.rest),
+        })
+    }
+}
+
+/// The indices of a pointer. `None` if it is not formed by access chains.
+pub(super) fn indices(index: &Index<'_>, pointer: Id) -> Option<Indices> {
+    let mut chains = Vec::new();
+    let mut base = pointer;
+    loop {
+        let inst = index.def(base).filter(|_| chains.len() < MAX_CHAINS)?;
+        match inst.opcode() {
+            op::AccessChain | op::InBoundsAccessChain => chains.push(inst),
+            op::Variable | op::FunctionParameter => break,
+            _ => return None,
+        }
+        base = inst.id(3);
+    }
+    let mut steps = Vec::new();
+    for chain in chains.iter().rev() {
+        let mut composite = index.def(index.type_of(chain.id(3)))?.pointee();
+        let count = chain.ids(4).len();
+        for (number, id) in chain.ids(4).enumerate() {
+            steps.push(Step {
+                index: id,
+                composite,
+                chain: chain.result(),
+                rest: count - number,
+            });
+            let member = index.def(id).filter(|inst| inst.opcode() == op::Constant);
+            composite = index.part_type(composite, member.map_or(0, |inst| inst.constant_bits() as u32));
+        }
+    }
+    let class = index.storage_class(index.type_of(base))?;
+    Some(Indices { base, class, steps })
+}
+
+/// The size of a composite, and what it counts. `None` for structures and for what has no fixed size.
+pub(super) fn size(planter: &Planter<'_, '_, '_>, ty: Id) -> Option<(Size, &'static str)> {
+    let index = planter.index;
+    let inst = index.def(ty)?;
+    let count = || Size::Fixed(inst.component_count().into());
+    match inst.opcode() {
+        op::TypeVector => Some((count(), "components")),
+        op::TypeMatrix => Some((count(), "columns")),
+        op::TypeArray => {
+            let length = inst.array_length();
+            let size = match index.length(length, planter.options())? {
+                Length::Fixed(length) => Size::Fixed(length),
+                Length::Specialised { .. } => Size::Constant(length),
+            };
+            Some((size, "elements"))
+        }
+        _ => None,
+    }
+}
+
+/// Plants a check of an index where its element is accessed.
+pub(super) fn plant_indexing<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, 'w>,
+    check: Check,
+    (block, inst): (BlockIndex, Inst<'w>),
+    indexing: &Indexing,
+) {
+    let (flow, ranges) = facts.get();
+    let index = planter.index;
+    let Some(bits) = ranges.bits(indexing.index).filter(|_| flow.is_reachable(block)) else {
+        return;
+    };
+    let is_comparable = match indexing.size {
+        Size::Fixed(_) => true,
+        Size::Constant(size) => ranges.bits(size) == Some(bits.max(32)),
+        Size::Length { .. } => bits <= 32,
+    };
+    let can_fail = |max: u64| match indexing.size {
+        Size::Fixed(size) => max >= size,
+        Size::Constant(_) | Size::Length { .. } => true,
+    };
+    let known = ranges.known(flow, block, &[]);
+    if !is_comparable || !can_fail(ranges.range(&known, indexing.index, None).max) {
+        return;
+    }
+    let points = match changes_memory(&inst) {
+        true => vec![Point {
+            block,
+            offset: inst.offset,
+            conditions: Vec::new(),
+        }],
+        false => flow.points(&Lane::whole(inst.result())),
+    };
+    let key = key(check, indexing);
+    for point in points {
+        let known = ranges.known(flow, point.block, &point.conditions);
+        let max = ranges.range(&known, indexing.index, None).max;
+        if !can_fail(max) || planter.is_tested(flow, &key, &point) || !are_scalars(index, &point) {
+            continue;
+        }
+        let Some(position) = planter.selected_position(block, &inst) else {
+            return;
+        };
+        let place = Place {
+            block: point.block,
+            offset: point.offset,
+            guarded: inst,
+            position,
+        };
+        let quoted = (!position.has_line()).then(|| quote(&inst));
+        let write_condition = |out: &mut Emitter| {
+            let (failed, size) = write_failed(out, index, indexing, bits);
+            (write_conditions(out, index, failed, &point.conditions), size)
+        };
+        planter.plant_with(check, &place, write_condition, |out, size| {
+            message(index, indexing, (out.uint(), size), quoted)
+        });
+        planter.add_tested(key.clone(), &point);
+    }
+}
+
+fn key(check: Check, indexing: &Indexing) -> TestKey {
+    let mut words: SmallVec<[u32; 8]> = smallvec![indexing.index.word()];
+    match &indexing.size {
+        Size::Fixed(size) => words.extend([0, *size as u32, (size >> 32) as u32]),
+        Size::Constant(size) => words.extend([1, size.word()]),
+        Size::Length {
+            variable,
+            indices,
+            member,
+            ..
+        } => words.extend(
+            [2, variable.word(), *member]
+                .into_iter()
+                .chain(indices.iter().map(|id| id.word())),
+        ),
+    }
+    (check as u32, words)
+}
+
+/// Writes the comparison; returns its result and the size.
+fn write_failed(out: &mut Emitter, index: &Index<'_>, indexing: &Indexing, bits: u32) -> (Id, Id) {
+    let (bool, uint) = (out.bool(), out.uint());
+    let mut value = Scalar {
+        ty: index.type_of(indexing.index),
+        id: indexing.index,
+    };
+    if bits < 32 {
+        let is_signed = index.def(value.ty).is_some_and(|ty| ty.is_signed_int());
+        let opcode = if is_signed { op::SConvert } else { op::UConvert };
+        value = Scalar {
+            ty: uint,
+            id: out.emit(opcode, uint, value.id),
+        };
+    }
+    let size = match &indexing.size {
+        Size::Constant(size) => *size,
+        Size::Fixed(size) if value.ty == uint => out.constant(u32::try_from(*size).unwrap_or(u32::MAX)),
+        Size::Fixed(size) => value.constant(out, index, *size),
+        Size::Length {
+            variable,
+            indices,
+            block,
+            member,
+            class,
+            pointer,
+        } => {
+            let mut base = *variable;
+            if !indices.is_empty() {
+                let ty = out.pointer(*class, *block);
+                base = out.emit(op::AccessChain, ty, (*variable, indices.as_slice()));
+                out.inherit_non_uniform(index, *pointer, &[base]);
+            }
+            out.emit(op::ArrayLength, uint, (base, Literal(*member)))
+        }
+    };
+    (out.emit(op::UGreaterThanEqual, bool, (value.id, size)), size)
+}
+
+fn message(index: &Index<'_>, indexing: &Indexing, (uint, size): (Id, Id), quoted: Option<String>) -> Message {
+    let mut message = Message::new("index ");
+    message.push_text(conversion(index, indexing.index));
+    message.push_literal(" is out of bounds of ");
+    if let Some(name) = &indexing.name {
+        message.push_literal(&format!("`{name}` ("));
+    } else {
+        message.push_literal(match indexing.unit {
+            "components" => "a vector (",
+            "columns" => "a matrix (",
+            _ => "an array (",
+        });
+    }
+    message = message.with(index.type_of(indexing.index), indexing.index);
+    match &indexing.size {
+        Size::Fixed(size) => message.push_literal(&size.to_string()),
+        Size::Constant(size) => {
+            message.push_text(conversion(index, *size));
+            message = message.with_constant(index.type_of(*size), *size);
+        }
+        Size::Length { .. } => {
+            message.push_text("%u");
+            message = message.with(uint, size);
+        }
+    }
+    message.push_literal(&format!(" {})", indexing.unit));
+    if let Some(quoted) = quoted {
+        message.push_literal(&format!(" ({quoted})"));
+    }
+    message
+}

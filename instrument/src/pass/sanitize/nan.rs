@@ -1,0 +1,178 @@
+//! NaN and infinities that are stored to buffers and images, or are results of the stage.
+//!
+//! The specification defines them, so this check is on request: a value that is stored is one that the author means to use. The
+//! bits are tested as integers, since drivers assume of floating-point comparisons that there is no NaN.
+//!
+//! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, and the texels of `OpImageWrite`. Not
+//! checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from memory or
+//! reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
+//! but a store may use; structures, arrays and matrices; atomics.
+
+use super::message::Message;
+use super::planter::Planter;
+use super::values::{Scalar, ValueCheck, ValueFacts, find, float_type, plant_effect};
+use crate::analysis::expressions::Expressions;
+use crate::analysis::index::Index;
+use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::value_flow::ValueFlow;
+use crate::analysis::value_flow::memory::AccessKind;
+use crate::edit::emitter::Emitter;
+use crate::sanitize::Check;
+use crate::spv::op::{decoration, storage_class};
+use crate::spv::{Id, Inst, Literal, op, op_sets};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeSet;
+
+/// Limit on values that are followed to where they were computed.
+const MAX_VALUES: usize = 64;
+
+struct Stored<'w> {
+    inst: Inst<'w>,
+    value: Id,
+    /// Width of the floats.
+    bits: u32,
+}
+
+/// Plants the check into a function.
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+    let index = planter.index;
+    let stores = find(index, planter.function, |inst| match inst.opcode() {
+        op::Store if is_visible(index, inst.pointer()) => Some((*inst, inst.stored_value())),
+        op::ImageWrite => Some((*inst, inst.id(3))),
+        _ => None,
+    });
+    for (block, (inst, value)) in stores {
+        let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
+        let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
+            continue;
+        };
+        if !is_computed(index, facts.get().0, value) {
+            continue;
+        }
+        let stored = Stored {
+            inst,
+            value,
+            bits: float.width(),
+        };
+        plant_effect(planter, facts, block, &stored, index.type_of(value));
+    }
+}
+
+/// Whether a pointer is to a buffer, or to an output of the stage that is not a built-in.
+fn is_visible(index: &Index<'_>, pointer: Id) -> bool {
+    match index.storage_class(index.type_of(pointer)) {
+        Some(storage_class::StorageBuffer | storage_class::Uniform | storage_class::PhysicalStorageBuffer) => true,
+        Some(storage_class::Output) => !is_built_in(index, pointer),
+        _ => false,
+    }
+}
+
+fn is_built_in(index: &Index<'_>, pointer: Id) -> bool {
+    let mut at = pointer;
+    while let Some(inst) = index.def(at) {
+        if inst.opcode() == op::Variable {
+            let pointee = index.def(inst.result_type()).map_or(Id::NONE, |ty| ty.pointee());
+            let block = index.under_arrays(pointee);
+            let mut all = index.decorations_of(at).chain(index.decorations_of(block));
+            return all.any(|found| found.kind == decoration::BuiltIn);
+        }
+        match op_sets::base_pointer(&inst) {
+            Some(base) if base < at || index.def(base).is_some_and(|base| base.offset < inst.offset) => at = base,
+            _ => return true,
+        }
+    }
+    true
+}
+
+/// Whether an instruction has computed a part of a value: neither a constant, nor moved from memory, nor made of an integer.
+fn is_computed(index: &Index<'_>, flow: &ValueFlow<'_, '_>, value: Id) -> bool {
+    let mut seen = BTreeSet::from([value]);
+    let mut worklist = vec![value];
+    while let Some(id) = worklist.pop() {
+        let Some(inst) = index.def(id).filter(|_| seen.len() < MAX_VALUES) else {
+            return true;
+        };
+        let operands: Vec<Id> = match inst.opcode() {
+            opcode if op_sets::is_type_or_constant(opcode) => Vec::new(),
+            op::Undef => Vec::new(),
+            op::Load => match flow.memory.variable(inst.pointer()) {
+                None => Vec::new(),
+                Some(variable) => {
+                    let stores = flow.memory.stores(variable);
+                    let stored = stores.iter().map(|access| match access.kind {
+                        AccessKind::Store(value) => Some(value),
+                        _ => None,
+                    });
+                    match stored.collect::<Option<Vec<Id>>>() {
+                        Some(values) => values,
+                        None => return true,
+                    }
+                }
+            },
+            op::Bitcast if float_type(index, index.type_of(inst.first_operand())).is_none() => Vec::new(),
+            op::CopyObject | op::Bitcast | op::CompositeConstruct | op::Transpose => inst.ids(3).collect(),
+            op::CompositeExtract | op::VectorExtractDynamic => vec![inst.id(3)],
+            op::CompositeInsert | op::VectorShuffle | op::VectorInsertDynamic => vec![inst.id(3), inst.id(4)],
+            op::Select => vec![inst.id(4), inst.id(5)],
+            op::Phi => inst.phi_pairs().map(|(value, _)| value).collect(),
+            op::ImageRead => Vec::new(),
+            _ => return true,
+        };
+        worklist.extend(operands.into_iter().filter(|operand| seen.insert(*operand)));
+    }
+    false
+}
+
+impl<'w> ValueCheck<'w> for Stored<'w> {
+    fn check(&self) -> Check {
+        Check::Nan
+    }
+
+    fn inst(&self) -> Inst<'w> {
+        self.inst
+    }
+
+    fn operands(&self) -> SmallVec<[Id; 2]> {
+        smallvec![self.value]
+    }
+
+    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &Known<'_, '_, 'w>, _: Option<u32>) -> bool {
+        true
+    }
+
+    fn write_failed(&self, out: &mut Emitter, _: &Index<'_>, operands: &[Scalar]) -> Id {
+        let &[value] = operands else { return Id::NONE };
+        let (bool, uint) = (out.bool(), out.uint());
+        // All bits of the exponent are set. A half is exact in 32 bits, which need no 16-bit integers.
+        let (word, exponent) = match self.bits {
+            64 => {
+                let words = out.vector(uint, 2);
+                let words = out.emit(op::Bitcast, words, value.id);
+                (out.emit(op::CompositeExtract, uint, (words, Literal(1))), 0x7FF0_0000)
+            }
+            32 => (out.emit(op::Bitcast, uint, value.id), 0x7F80_0000),
+            _ => {
+                let float = out.float(32);
+                let wide = out.emit(op::FConvert, float, value.id);
+                (out.emit(op::Bitcast, uint, wide), 0x7F80_0000)
+            }
+        };
+        let exponent = out.constant(exponent);
+        let masked = out.emit(op::BitwiseAnd, uint, (word, exponent));
+        out.emit(op::IEqual, bool, (masked, exponent))
+    }
+
+    fn text(&self, names: &Expressions<'_, '_>, _: Option<u32>) -> Message {
+        let mut message = Message::default();
+        let target = match self.inst.opcode() {
+            op::Store => names.memory(self.inst.pointer(), 0),
+            _ => names.value(self.inst.id(1)).map(|image| image.text),
+        };
+        match target {
+            Some(target) => message.push_literal(&format!("`{target}` becomes ")),
+            None => message.push_literal("a stored value is "),
+        }
+        message.push_text("%f");
+        message
+    }
+}

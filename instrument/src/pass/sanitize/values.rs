@@ -1,0 +1,338 @@
+//! Checks of the operands of an instruction whose result is undefined for some: one check for the components of a vector, at the
+//! places where they have an effect (`analysis::value_flow`).
+//!
+//! ```text
+//! %q = UDiv %a %b      becomes   %zero = IEqual %b 0 ..
+//!                                %failed = LogicalOr %zero_of_x %zero_of_y ..
+//!                                the abort: %component = Select .., %value = VectorExtractDynamic %a %component
+//! ```
+
+use super::message::Message;
+use super::planter::{Place, Planter, TestKey};
+use crate::analysis::expressions::Expressions;
+use crate::analysis::index::constant::literal_words;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Function, Index};
+use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::value_flow::lane::{Lane, component_count};
+use crate::analysis::value_flow::{Condition, Point, Test, ValueFlow};
+use crate::edit::emitter::Emitter;
+use crate::options::Options;
+use crate::sanitize::Check;
+use crate::spv::{Id, Inst, Literal, Words, op};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Components of the largest vectors that have checks.
+const MAX_COMPONENTS: u32 = 16;
+
+/// What checks know of the values of a function, computed for the first one that asks.
+pub(super) struct ValueFacts<'a, 'w> {
+    index: &'a Index<'w>,
+    function: &'a Function,
+    options: &'a Options,
+    computed: Option<(ValueFlow<'a, 'w>, Ranges<'a, 'w>)>,
+}
+
+impl<'a, 'w> ValueFacts<'a, 'w> {
+    pub(super) fn new(index: &'a Index<'w>, function: &'a Function, options: &'a Options) -> Self {
+        Self {
+            index,
+            function,
+            options,
+            computed: None,
+        }
+    }
+
+    pub(super) fn get(&mut self) -> (&mut ValueFlow<'a, 'w>, &mut Ranges<'a, 'w>) {
+        let (flow, ranges) = self.computed.get_or_insert_with(|| {
+            let flow = ValueFlow::new(self.index, self.function);
+            (flow, Ranges::new(self.index, self.options))
+        });
+        (flow, ranges)
+    }
+}
+
+/// A check of the operands of one instruction.
+pub(super) trait ValueCheck<'w> {
+    fn check(&self) -> Check;
+
+    /// The instruction whose result is undefined if the check fails.
+    fn inst(&self) -> Inst<'w>;
+
+    /// Tells this test from others of the same check and operands.
+    fn kind(&self) -> u32 {
+        0
+    }
+
+    /// The operands that the test depends on, and that the message shows in this order.
+    fn operands(&self) -> SmallVec<[Id; 2]>;
+
+    /// Whether the check can fail for a component.
+    fn can_fail(&self, ranges: &Ranges<'_, 'w>, known: &Known<'_, '_, 'w>, component: Option<u32>) -> bool;
+
+    /// Writes the test of a component: operands as scalars.
+    fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id;
+
+    /// The text of the message, with a conversion for each operand. `component` is that of vectors if only one is checked.
+    fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message;
+}
+
+/// A scalar with its type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scalar {
+    pub(super) ty: Id,
+    pub(super) id: Id,
+}
+
+impl Scalar {
+    /// A constant of the same floating-point type, of `width` bits.
+    pub(super) fn float_constant(self, out: &mut Emitter, width: u32, bits: u64) -> Id {
+        let words = [bits as u32, (bits >> 32) as u32];
+        let count = if width > 32 { 2 } else { 1 };
+        out.value(op::Constant, self.ty, Words(words.get(..count).unwrap_or_default()))
+    }
+
+    /// A constant of the same integer type.
+    pub(super) fn constant(self, out: &mut Emitter, index: &Index<'_>, value: u64) -> Id {
+        let words = index
+            .def(self.ty)
+            .map(|ty| literal_words(&ty, value))
+            .unwrap_or_default();
+        out.value(op::Constant, self.ty, Words(&words))
+    }
+}
+
+/// The instructions of a function for which `select` returns something, with their blocks.
+pub(super) fn find<'w, T>(
+    index: &Index<'w>,
+    function: &Function,
+    mut select: impl FnMut(&Inst<'w>) -> Option<T>,
+) -> Vec<(BlockIndex, T)> {
+    let mut found = Vec::new();
+    for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
+        let insts = index.insts(block.offset, block.end);
+        found.extend(insts.filter_map(|inst| Some((number, select(&inst)?))));
+    }
+    found
+}
+
+/// Plants a check where the components of its instruction's result have an effect.
+pub(super) fn plant_value<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, 'w>,
+    block: BlockIndex,
+    check: &impl ValueCheck<'w>,
+) {
+    let (flow, ranges) = facts.get();
+    let inst = check.inst();
+    let count = component_count(planter.index, inst.result_type());
+    if count > MAX_COMPONENTS || !flow.is_reachable(block) {
+        return;
+    }
+    let components = (0..count).map(|component| (count > 1).then_some(component));
+    let mut groups: BTreeMap<Point, Vec<Option<u32>>> = BTreeMap::new();
+    for component in components {
+        let known = ranges.known(flow, block, &[]);
+        if !check.can_fail(ranges, &known, component) {
+            continue;
+        }
+        for point in flow.points(&Lane::component(inst.result(), component)) {
+            let known = ranges.known(flow, point.block, &point.conditions);
+            let key = key(check, component);
+            if check.can_fail(ranges, &known, component) && !planter.is_tested(flow, &key, &point) {
+                groups.entry(point).or_default().push(component);
+            }
+        }
+    }
+    for (point, components) in groups {
+        plant_at(planter, block, check, &point, &components);
+    }
+}
+
+/// Plants a check of the components of a stored value of type `ty` in front of its instruction.
+pub(super) fn plant_effect<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, 'w>,
+    block: BlockIndex,
+    check: &impl ValueCheck<'w>,
+    ty: Id,
+) {
+    let flow = facts.get().0;
+    let count = component_count(planter.index, ty);
+    let point = Point {
+        block,
+        offset: check.inst().offset,
+        conditions: Vec::new(),
+    };
+    let components = (0..count).map(|component| (count > 1).then_some(component));
+    let untested = components.filter(|component| !planter.is_tested(flow, &key(check, *component), &point));
+    let components: Vec<Option<u32>> = untested.collect();
+    if !components.is_empty() && count <= MAX_COMPONENTS && flow.is_reachable(block) {
+        plant_at(planter, block, check, &point, &components);
+    }
+}
+
+/// The type of the floats that a scalar or vector type consists of. `None` for others, and for other encodings than those of
+/// IEEE 754.
+pub(super) fn float_type<'w>(index: &Index<'w>, ty: Id) -> Option<Inst<'w>> {
+    let mut inst = index.def(ty)?;
+    if inst.opcode() == op::TypeVector {
+        inst = index.def(inst.element_type())?;
+    }
+    (inst.opcode() == op::TypeFloat && inst.words.len() == 3 && matches!(inst.width(), 16 | 32 | 64)).then_some(inst)
+}
+
+fn key<'w>(check: &impl ValueCheck<'w>, component: Option<u32>) -> TestKey {
+    let ids = check.operands().into_iter().map(Id::word);
+    let words = [check.kind(), component.map_or(0, |component| component + 1)];
+    (check.check() as u32, words.into_iter().chain(ids).collect())
+}
+
+fn plant_at<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    block: BlockIndex,
+    check: &impl ValueCheck<'w>,
+    point: &Point,
+    components: &[Option<u32>],
+) {
+    let (index, inst) = (planter.index, check.inst());
+    let Some(position) = planter
+        .selected_position(block, &inst)
+        .filter(|_| are_scalars(index, point))
+    else {
+        return;
+    };
+    let place = Place {
+        block: point.block,
+        offset: point.offset,
+        guarded: inst,
+        position,
+    };
+    let (only, is_one) = match components {
+        [only] => (*only, true),
+        _ => (None, false),
+    };
+    let mut text = check.text(planter.expressions(), only);
+    match (components, only) {
+        (_, Some(component)) => text.push_literal(&format!(", in component {component}")),
+        ([_], None) => {}
+        _ => text.push_text(", in component %u"),
+    }
+    if !position.has_line() {
+        text.push_literal(&format!(" ({})", quote(&inst)));
+    }
+    let operands = check.operands();
+    let write_condition = |out: &mut Emitter| {
+        let bool = out.bool();
+        let mut tests = Vec::new();
+        for component in components {
+            let scalars: SmallVec<[Scalar; 2]> =
+                operands.iter().map(|id| extract(out, index, *id, *component)).collect();
+            tests.push(check.write_failed(out, index, &scalars));
+        }
+        let any = tests
+            .iter()
+            .copied()
+            .reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
+        let failed = write_conditions(out, index, any.unwrap_or_default(), &point.conditions);
+        (failed, tests)
+    };
+    let write_message = |out: &mut Emitter, tests: Vec<Id>| {
+        if is_one {
+            let message = operands.iter().fold(text, |message, id| {
+                let scalar = extract(out, index, *id, only);
+                message.with(scalar.ty, scalar.id)
+            });
+            return message;
+        }
+        let uint = out.uint();
+        let failing = components.iter().copied().zip(tests).rev();
+        let mut which = None;
+        for (component, test) in failing {
+            let number = out.constant(component.unwrap_or(0));
+            which = Some(match which {
+                None => number,
+                Some(other) => out.emit(op::Select, uint, (test, number, other)),
+            });
+        }
+        let which = which.unwrap_or_default();
+        let message = operands.iter().fold(text, |message, id| {
+            let vector = index.type_of(*id);
+            let ty = index.part_type(vector, 0);
+            let value = out.emit(op::VectorExtractDynamic, ty, (*id, which));
+            message.with(ty, value)
+        });
+        message.with(uint, which)
+    };
+    planter.plant_with(check.check(), &place, write_condition, write_message);
+    for component in components {
+        planter.add_tested(key(check, *component), point);
+    }
+}
+
+/// A component of a vector, or a scalar.
+pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: Option<u32>) -> Scalar {
+    let ty = index.type_of(id);
+    match component.filter(|_| index.opcode(ty) == op::TypeVector) {
+        Some(component) => {
+            let ty = index.part_type(ty, component);
+            let id = out.emit(op::CompositeExtract, ty, (id, Literal(component)));
+            Scalar { ty, id }
+        }
+        None => Scalar { ty, id },
+    }
+}
+
+/// Whether all conditions of a point are of scalars.
+pub(super) fn are_scalars(index: &Index<'_>, point: &Point) -> bool {
+    point.conditions.iter().all(|condition| {
+        let is_vector = index.opcode(index.type_of(condition.value)) == op::TypeVector;
+        is_vector == condition.component.is_some()
+    })
+}
+
+/// Writes `failed` under conditions.
+pub(super) fn write_conditions(out: &mut Emitter, index: &Index<'_>, failed: Id, conditions: &[Condition]) -> Id {
+    let bool = out.bool();
+    conditions.iter().fold(failed, |failed, condition| {
+        let scalar = extract(out, index, condition.value, condition.component);
+        let holds = match condition.test {
+            Test::True => scalar.id,
+            Test::False => out.emit(op::LogicalNot, bool, scalar.id),
+            Test::NonZero => {
+                let zero = out.null(scalar.ty);
+                let opcode = match index.opcode(scalar.ty) {
+                    op::TypeFloat => op::FUnordNotEqual,
+                    _ => op::INotEqual,
+                };
+                out.emit(opcode, bool, (scalar.id, zero))
+            }
+        };
+        out.emit(op::LogicalAnd, bool, (failed, holds))
+    })
+}
+
+/// An instruction of ids, as `spirv-dis --raw-id` prints it.
+pub(super) fn quote(inst: &Inst<'_>) -> String {
+    let name = spirv::Op::from_u32(inst.opcode().into()).map_or_else(String::new, |op| format!("{op:?}"));
+    let operands = inst.ids(if inst.result().is_some() { 3 } else { 1 });
+    let operands: String = operands.map(|id| format!(" {id}")).collect();
+    match inst.result().is_some() {
+        true => format!("{} = Op{name} {}{operands}", inst.result(), inst.result_type()),
+        false => format!("Op{name}{operands}"),
+    }
+}
+
+/// The conversion of a message that shows an integer.
+pub(super) fn conversion(index: &Index<'_>, value: Id) -> &'static str {
+    let ty = index.type_of(value);
+    let scalar = match index.opcode(ty) {
+        op::TypeVector => index.part_type(ty, 0),
+        _ => ty,
+    };
+    match index.def(scalar).is_some_and(|ty| ty.is_signed_int()) {
+        true => "%d",
+        false => "%u",
+    }
+}

@@ -1,0 +1,42 @@
+//! Faults in generated programs are reported where they happen, with their values, and nothing else is.
+//!
+//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` a single one.
+#![allow(clippy::print_stdout, reason = "the test prints statistics")]
+
+use vkabort_oracle::check::{FaultSummary, check_faults};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::generate::{GeneratorOptions, generate};
+use vkabort_oracle::plant::plant_faults;
+
+/// Seeds by default.
+const FEW: u64 = 200;
+
+#[test]
+fn faults_are_found_where_they_happen() {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seeds = match number("VKABORT_ORACLE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(FEW),
+    };
+    let is_single = seeds.end - seeds.start == 1;
+    let mut all = FaultSummary::default();
+    for seed in seeds {
+        let choices = &mut Choices::seeded(seed);
+        let options = GeneratorOptions {
+            aborts: false,
+            ..GeneratorOptions::default()
+        };
+        let module = generate(choices, options);
+        let density = choices.between(5, 60);
+        let planted = plant_faults(&module.words, choices, module.due, density).expect("a valid module");
+        match check_faults(&planted, choices) {
+            Ok(summary) => {
+                all.found += summary.found;
+                all.clean += summary.clean;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+    }
+    println!("{all:?}");
+    assert!(is_single || all.found > 100 && all.clean > 100, "{all:?}");
+}
