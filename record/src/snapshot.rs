@@ -104,6 +104,10 @@ impl Snapshot {
             let fits = length >= HEADER_UNITS && length <= end - unit;
             match self.record(unit, end) {
                 Some(record) => {
+                    if records.records.is_empty() {
+                        // In a storm of aborts, most records are of one site.
+                        records.records.reserve(((end - unit) / length) as usize);
+                    }
                     records.records.push(record);
                     unit += length;
                     last_end = unit;
@@ -140,7 +144,10 @@ impl Snapshot {
         }
         let first = self.index(unit, header::WORDS);
         let words = self.words.get(first..first + (size as usize).div_ceil(4))?;
-        let mut payload: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut payload = Vec::with_capacity(words.len() * 4);
+        words
+            .iter()
+            .for_each(|word| payload.extend_from_slice(&word.to_le_bytes()));
         payload.truncate(size as usize);
         let id = |i| word(header::IDENTITY + i);
         Some(Record {

@@ -70,13 +70,17 @@ impl Report {
     }
 }
 
-/// Items with equal keys together, in the order of their first items.
+/// Items with equal keys together, in the order of their first items. Only the first of consecutive items with equal keys is
+/// hashed: in a storm of aborts, most are of one site.
 fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
     let mut indices = HashMap::new();
+    let mut last = 0;
     for (key, item) in items {
-        let index = *indices.entry(key.clone()).or_insert(groups.len());
-        match groups.get_mut(index) {
+        if groups.get(last).is_none_or(|(of_last, _)| *of_last != key) {
+            last = *indices.entry(key.clone()).or_insert(groups.len());
+        }
+        match groups.get_mut(last) {
             Some((_, group)) => group.push(item),
             None => groups.push((key, vec![item])),
         }
@@ -204,8 +208,9 @@ fn common_check(origins: &[Origin<'_>]) -> Option<String> {
 }
 
 /// The indices of `count` messages, distinct ones first, and the number of distinct messages.
-fn choose<'a>(messages: impl Iterator<Item = &'a [u8]>, count: usize) -> (Vec<usize>, u64) {
-    let mut distinct = HashSet::new();
+fn choose<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]>, count: usize) -> (Vec<usize>, u64) {
+    // In a storm of aborts, most messages differ.
+    let mut distinct = HashSet::with_capacity(messages.len());
     let (mut first, mut repeated) = (Vec::new(), Vec::new());
     for (index, bytes) in messages.enumerate() {
         let list = if distinct.insert(bytes) {
