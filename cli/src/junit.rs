@@ -76,12 +76,7 @@ mod tests {
         report.sites.push(SiteReport {
             function: Some(hostile.into()),
             module_name: Some(hostile.into()),
-            samples: vec![Sample {
-                number: None,
-                specialization: None,
-                invocation: None,
-                message: Message::untyped(hostile.as_bytes()),
-            }],
+            samples: vec![Sample::new(Message::untyped(hostile.as_bytes()))],
             ..SiteReport::default()
         });
         let text = document("app", None, Duration::ZERO, &[report]);
@@ -95,12 +90,7 @@ mod tests {
         let mut report = Report::default();
         report.sites.push(SiteReport {
             function: Some("check<T>".into()),
-            samples: vec![Sample {
-                number: None,
-                specialization: None,
-                invocation: None,
-                message: Message::untyped(b"a < b & \"c\""),
-            }],
+            samples: vec![Sample::new(Message::untyped(b"a < b & \"c\""))],
             ..SiteReport::default()
         });
         let text = document("app --x", None, Duration::from_millis(1500), &[report.clone()]);

@@ -61,7 +61,7 @@ mod spv;
 pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
-pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
+pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Trap, Values};
 pub use outcome::{AfterPass, Hooks, Instrumented, NotSanitized, Outcome, Place};
 pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, Sanitize};
 use vkabort_record::site::{ModuleHash, SiteTable};

@@ -9,6 +9,9 @@ use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTE
 /// after some seconds.
 pub const DEFAULT_HANG_ITERATIONS: u32 = 1 << 26;
 
+/// Bytes of values at an abort.
+pub const DEFAULT_VALUES_SIZE: u32 = 128;
+
 /// Options of a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -37,6 +40,10 @@ pub struct Options {
     pub scalar_stores: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
+    /// The values at an abort that are sent behind its message.
+    pub values: Values,
+    /// Most bytes of them.
+    pub values_size: u32,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
 }
@@ -92,6 +99,18 @@ pub enum Trap {
     Hang,
 }
 
+/// Which values at an abort are sent behind its message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// The operands of the condition that led to it; in modules with debug information also variables.
+    Auto,
+    /// The operands and variables.
+    On,
+    /// None.
+    #[default]
+    Off,
+}
+
 /// Which loops poll the arena's ABORTED word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopPoll {
@@ -118,6 +137,8 @@ impl Default for Options {
             memory_barriers: true,
             scalar_stores: false,
             sanitize: Sanitize::default(),
+            values: Values::Off,
+            values_size: DEFAULT_VALUES_SIZE,
             specialization: BTreeMap::new(),
         }
     }

@@ -9,11 +9,13 @@ use crate::edit::origins::Origins;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::lowered::{Feature, scan};
-use crate::options::Options;
+use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
-use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip};
+use crate::pass::{
+    abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip, values,
+};
 use crate::spv::words::header;
 use state::{Module, Needs, Pass, State};
 use std::borrow::Cow;
@@ -22,11 +24,12 @@ use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
-const PASSES: [Pass; 11] = [
+const PASSES: [Pass; 12] = [
     Pass::new("sanitize", |n| n.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
     Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
+    Pass::new("values", |n| n.sends_values(), send_values),
     Pass::new("site_numbering", |n| n.lowers_aborts(), number_sites),
     Pass::new("loop_normalize", |n| n.lowers_aborts(), normalize_loops).repeated(),
     Pass::new("outline", |n| n.lowers_aborts(), outline_constructs).repeated(),
@@ -37,24 +40,38 @@ const PASSES: [Pass; 11] = [
     Pass::new("constant_data", |n| n.constant_data, lower_data),
 ];
 
-/// Runs the passes on one module. One that cannot be sanitized is rewritten as if no check were selected.
+/// Runs the passes on one module. One that cannot be rewritten with values at its aborts is rewritten without, and one that
+/// cannot be sanitized as if no check were selected.
 pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
-    if options.sanitize.checks.is_empty() {
-        return rewrite_with(&PASSES, original, options, Planting::Nothing, &mut hooks);
+    match rewrite_or_leave_unchecked(original, options, &mut hooks) {
+        Err(_) if options.values != Values::Off => {
+            let without = Options {
+                values: Values::Off,
+                ..options.clone()
+            };
+            rewrite_or_leave_unchecked(original, &without, &mut hooks)
+        }
+        outcome => outcome,
     }
-    let error = match rewrite_with(&PASSES, original, options, Planting::Everywhere, &mut hooks) {
+}
+
+fn rewrite_or_leave_unchecked(original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
+    if options.sanitize.checks.is_empty() {
+        return rewrite_with(&PASSES, original, options, Planting::Nothing, hooks);
+    }
+    let error = match rewrite_with(&PASSES, original, options, Planting::Everywhere, hooks) {
         Err(error) => error,
         outcome => return outcome,
     };
     // Only continue constructs need functions, which some modules cannot have there.
-    if let Ok(mut outcome) = rewrite_with(&PASSES, original, options, Planting::OutsideContinues, &mut hooks) {
+    if let Ok(mut outcome) = rewrite_with(&PASSES, original, options, Planting::OutsideContinues, hooks) {
         if let Outcome::Instrumented(new) = &mut outcome {
             let warning = format!("continue constructs are not sanitized: {error}");
             new.sites.warnings.push(warning);
         }
         return Ok(outcome);
     }
-    let outcome = rewrite_with(&PASSES, original, options, Planting::Nothing, &mut hooks)?;
+    let outcome = rewrite_with(&PASSES, original, options, Planting::Nothing, hooks)?;
     if let Some(not_sanitized) = &mut hooks.not_sanitized {
         not_sanitized(&error.to_string());
     }
@@ -144,6 +161,12 @@ fn lower_poison(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     poison::lower(&module.index)
 }
 
+fn send_values(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    let (edits, values) = values::add_values(&module.index, state.options, &state.planted)?;
+    state.values = values;
+    Ok(edits)
+}
+
 fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
     state.sites = site_numbering::build_sites(
@@ -153,6 +176,7 @@ fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
         hash,
         &state.origins,
         &state.planted,
+        &state.values,
     )?;
     state.numbered = mem::take(&mut state.origins);
     Ok(Edits::default())

@@ -17,14 +17,15 @@
 //!
 //! record:  word  0  COMMIT    0 until the record is complete, then COMMIT_MAGIC + its unit offset
 //!                1  LENGTH    units of this record, header included; written first
-//!                2  SIZE      bytes of payload: the end of the message type's last byte
+//!                2  SIZE      bytes of payload, the message: the end of its type's last byte
 //!                3  SITE      index into the module's site table
 //!                4  HASH_LO   module hash, low half
 //!                5  HASH_HI   module hash, high half
 //!                6  STAGE     SPIR-V execution model of the entry point
 //!                7  SPECIALIZATION  key of the pipeline's specialisation, 0 without one
 //!             8-11  IDENTITY  the invocation, by stage (see below)
-//!            12...  payload, zero padded to the end of the record
+//!            12...  payload, zero padded to a unit; in the rest of LENGTH, if there is any, the values at the abort,
+//!                   which the site describes
 //!
 //! IDENTITY, unused words 0:
 //!   compute, task, mesh    GlobalInvocationId x, y, z; LocalInvocationIndex
@@ -108,10 +109,18 @@ pub const fn commit_word(unit: u32) -> u32 {
     COMMIT_MAGIC.wrapping_add(unit)
 }
 
-/// Units of a record with `size` bytes of payload.
+/// Units of a record with `size` bytes of payload, and no values behind it.
 pub const fn record_units(size: u32) -> u32 {
     HEADER_UNITS + size.div_ceil(UNIT_BYTES)
 }
+
+/// Byte offset from the start of the payload, of `size` bytes, to the values behind it.
+pub const fn values_offset(size: u32) -> u32 {
+    size.next_multiple_of(UNIT_BYTES)
+}
+
+/// Most units of values behind a message.
+pub const MAX_VALUE_UNITS: u32 = 15;
 
 /// The default limit of a message, in bytes: the minimum of `maxShaderAbortMessageSize` that `VK_KHR_shader_abort`
 /// requires.

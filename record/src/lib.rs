@@ -31,6 +31,7 @@
 //! * [`snapshot`]: an owned copy of an arena, and bounded iteration over its [`snapshot::Record`]s.
 //! * [`framing`]: message data as drivers return it, for messages without records.
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
+//! * [`site_values`]: the condition and the variables at the aborts of a site.
 //! * [`specialization`]: the values that pipelines give the constants of a module.
 //! * [`site_json`]: site tables from JSON.
 //! * [`float_format`]: values and shortest decimals of the floating-point formats.
@@ -57,6 +58,7 @@ pub mod scalar;
 pub mod scalar_type;
 pub mod site;
 pub mod site_json;
+pub mod site_values;
 pub mod snapshot;
 pub mod specialization;
 pub mod stage;

@@ -4,6 +4,7 @@
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
 use crate::message_type::Type;
+use crate::site_values::SiteValues;
 use crate::specialization::{LocalSize, SpecConstant};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -121,6 +122,9 @@ pub struct Site {
     /// The check of the sanitizer that planted the abort. `None`: the module's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// The condition and the variables that a record holds besides the message.
+    #[serde(default, skip_serializing_if = "SiteValues::is_empty")]
+    pub values: SiteValues,
 }
 
 /// A function on the call path to a site.

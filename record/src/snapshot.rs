@@ -2,8 +2,8 @@
 
 use crate::invocation::Invocation;
 use crate::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, UNIT_BYTES, UNIT_WORDS,
-    commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
+    UNIT_WORDS, commit_word, header, record_units, values_offset,
 };
 use crate::site::{ModuleHash, SiteId};
 
@@ -30,6 +30,26 @@ pub struct Record {
     pub invocation: Invocation,
     /// The bytes of the message, in the layout of its type.
     pub payload: Vec<u8>,
+    /// The values at the abort, from the first unit behind the message on.
+    pub values: Vec<u8>,
+}
+
+impl Record {
+    /// The message, zero padded to a unit, and the values behind it.
+    pub(crate) fn message_and_values(&self) -> Vec<u8> {
+        let mut bytes = self.payload.clone();
+        bytes.resize(bytes.len().next_multiple_of(UNIT_BYTES as usize), 0);
+        bytes.extend_from_slice(&self.values);
+        bytes
+    }
+
+    /// Its units, header included.
+    fn units(&self) -> u32 {
+        let units = |bytes: &[u8]| u32::try_from(bytes.len().div_ceil(UNIT_BYTES as usize)).unwrap_or(u32::MAX);
+        units(&self.payload)
+            .saturating_add(units(&self.values))
+            .saturating_add(HEADER_UNITS)
+    }
 }
 
 /// The contents of an arena.
@@ -55,7 +75,7 @@ impl Records {
         records.retain(|record| {
             let follows = record.unit == end;
             if follows {
-                end += record_units(u32::try_from(record.payload.len()).unwrap_or(u32::MAX));
+                end = end.saturating_add(record.units());
             }
             follows
         });
@@ -138,16 +158,21 @@ impl Snapshot {
         let is_complete = word(header::COMMIT) == commit_word(unit)
             && length >= HEADER_UNITS
             && length <= end.checked_sub(unit)?
-            && record_units(size) == length;
+            && length
+                .checked_sub(record_units(size))
+                .is_some_and(|values| values <= MAX_VALUE_UNITS);
         if !is_complete {
             return None;
         }
         let first = self.index(unit, header::WORDS);
-        let words = self.words.get(first..first + (size as usize).div_ceil(4))?;
+        let words = self
+            .words
+            .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
         let mut payload = Vec::with_capacity(words.len() * 4);
         words
             .iter()
             .for_each(|word| payload.extend_from_slice(&word.to_le_bytes()));
+        let values = payload.split_off((values_offset(size) as usize).min(payload.len()));
         payload.truncate(size as usize);
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
@@ -158,6 +183,7 @@ impl Snapshot {
             specialization: word(header::SPECIALIZATION),
             invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
             payload,
+            values,
         })
     }
 

@@ -14,8 +14,36 @@ use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
+use vkabort_record::site_values::{Condition, Part, Place, SiteValues, Variable};
 use vkabort_record::snapshot::{Record, Records};
 use vkabort_record::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
+
+/// A condition with and without names, and a variable that the compiler has removed.
+fn values() -> SiteValues {
+    let variable = |name: &str, offset| Variable {
+        name: name.into(),
+        place: Some(Place {
+            offset,
+            ty: ScalarType::F32.into(),
+        }),
+    };
+    let nameless = Place {
+        offset: 8,
+        ty: ScalarType::I32.into(),
+    };
+    let removed = Variable {
+        name: "removed".into(),
+        place: None,
+    };
+    SiteValues {
+        condition: Some(Condition {
+            text: vec![Part::Text("x < ".into()), Part::Value(nameless)],
+            operands: vec![variable("x", 4)],
+        }),
+        variables: vec![variable("y", 0), removed],
+        left_out: 3,
+    }
+}
 
 fn schema() -> Json {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
@@ -110,6 +138,7 @@ fn table() -> SiteTable {
             message: message(),
             text: None,
             check: Some("loops".into()),
+            values: values(),
         }],
         constants: vec![SpecConstant {
             id: 3,
@@ -153,6 +182,7 @@ fn reports() -> Vec<Report> {
         specialization: 0,
         invocation: Invocation::from_words(model, [3, 4, 5, 1]),
         payload,
+        values: Vec::new(),
     };
     let records = Records {
         records: vec![
@@ -242,9 +272,10 @@ fn every_line_fits_the_schema_and_reads_back_unchanged() {
 }
 
 /// Reports of earlier versions, by version.
-const OLD: [(&str, &str); 2] = [
+const OLD: [(&str, &str); 3] = [
     ("1.0.0", include_str!("reports/1.0.0.jsonl")),
     ("1.1.0", include_str!("reports/1.1.0.jsonl")),
+    ("1.2.0", include_str!("reports/1.2.0.jsonl")),
 ];
 
 #[test]

@@ -57,12 +57,7 @@ fn report(hostile: &str) -> Report {
         command_buffer: Some(text.clone()),
         invocations: 1,
         distinct_messages: 1,
-        samples: vec![Sample {
-            number: None,
-            specialization: None,
-            invocation: None,
-            message: Message::untyped(text.as_bytes()),
-        }],
+        samples: vec![Sample::new(Message::untyped(text.as_bytes()))],
         also_possible: vec![text.clone()],
         ..SiteReport::default()
     };

@@ -4,7 +4,9 @@
 use crate::golden_diff::can_show;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{Arena, Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{
+    Arena, Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, Values, instrument_with,
+};
 use vkabort_test_kit::spirv_tools::TargetEnv;
 
 /// Bytes of an arena at an address of the case's choice.
@@ -98,6 +100,9 @@ impl<'t> GoldenCase<'t> {
                     case.options.sanitize.checks = checks.parse().map_err(anyhow::Error::msg)?;
                 }
                 ("loop_budget", count) => case.options.sanitize.loop_budget = count.parse()?,
+                ("values", "on") => case.options.values = Values::On,
+                ("values", "auto") => case.options.values = Values::Auto,
+                ("values_size", bytes) => case.options.values_size = bytes.parse()?,
                 ("lowers", "nothing") => case.options.lowers = LoweredFeatures::default(),
                 ("lowers", "poison") => {
                     case.options.lowers = LoweredFeatures::default().with(Feature::PoisonFreeze);

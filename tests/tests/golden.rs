@@ -26,10 +26,12 @@
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
-use vkabort_instrument::{Checks, LOWERED, LoweredFeatures, Options, Outcome, instrument, scan, sites};
+use vkabort_instrument::{Checks, LOWERED, LoweredFeatures, Options, Outcome, Values, instrument, scan, sites};
 use vkabort_oracle::disassemble::disassemble_with_rspirv;
 use vkabort_oracle::words::without_extensions;
+use vkabort_record::message_type::Type;
 use vkabort_record::site::{Location, SiteTable};
+use vkabort_record::site_values::{Part, Place, SiteValues, Variable};
 use vkabort_test_kit::spirv_tools::{disassemble, validate, validate_with_newest};
 use vkabort_tests::assembly::assemble_for;
 use vkabort_tests::golden_case::{GoldenCase, Output, files, input};
@@ -126,6 +128,7 @@ fn check(path: &Path) -> Result<()> {
             ensure!(
                 !case.options.specialization.is_empty()
                     || !case.options.sanitize.checks.is_empty()
+                    || case.options.values != Values::Off
                     || out.sites.sites.is_empty()
                     || sites(&words, &case.options).map(|table| table.map(|table| with_warnings(table, &out.sites)))
                         == Ok(Some(out.sites.clone())),
@@ -169,7 +172,8 @@ fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Plants all checks into a module, with its other features lowered and without, and validates the results.
+/// Plants all checks into a module, with its other features lowered and without, then with values at its aborts, and validates
+/// the results.
 fn plant(words: &[u32], case: &GoldenCase<'_>) -> Result<()> {
     let to_core = |words: &[u32]| without_extensions(words).context("not a module");
     // The released SPIRV-Tools do not know every capability.
@@ -177,9 +181,14 @@ fn plant(words: &[u32], case: &GoldenCase<'_>) -> Result<()> {
         return Ok(());
     }
     let accepted = instrument(words, &case.options).is_ok();
-    for lowers in [LoweredFeatures::default(), case.options.lowers] {
+    for (lowers, values) in [
+        (LoweredFeatures::default(), Values::Off),
+        (case.options.lowers, Values::Off),
+        (case.options.lowers, Values::On),
+    ] {
         let mut options = Options {
             lowers,
+            values,
             ..case.options.clone()
         };
         options.sanitize.checks = Checks::all();
@@ -187,7 +196,8 @@ fn plant(words: &[u32], case: &GoldenCase<'_>) -> Result<()> {
             Ok(Outcome::Unchanged) => {}
             Ok(Outcome::Instrumented(new)) => {
                 let core = to_core(&new.words)?;
-                validate(&core, case.env).with_context(|| format!("planted, lowered: {lowers:?}"))?;
+                validate(&core, case.env)
+                    .with_context(|| format!("planted, lowered: {lowers:?}, values: {values:?}"))?;
             }
             Err(error) => ensure!(!accepted, "refused only with checks: {error}"),
         }
@@ -230,6 +240,38 @@ fn lines(sentences: &[String]) -> String {
     sentences.iter().map(|sentence| format!("; {sentence}\n")).collect()
 }
 
+/// The condition and the variables of an abort, each with its offset.
+fn values(values: &SiteValues) -> String {
+    let name = |ty: &Type| match ty {
+        Type::Scalar(scalar) => scalar.name().to_owned(),
+        Type::Vector { count, component } => format!("{} x {count}", component.name()),
+        _ => format!("{} bytes", ty.size()),
+    };
+    let place = |place: &Place| format!("<{} at {}>", name(&place.ty), place.offset);
+    let named = |variable: &Variable| match &variable.place {
+        Some(at) => format!("{} = {}", variable.name, place(at)),
+        None => format!("{} lost", variable.name),
+    };
+    let mut text = String::new();
+    if let Some(condition) = &values.condition {
+        let parts = condition.text.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(value) => place(value),
+        });
+        text += &format!(";   condition {}\n", parts.collect::<String>());
+        for operand in &condition.operands {
+            text += &format!(";     {}\n", named(operand));
+        }
+    }
+    for variable in &values.variables {
+        text += &format!(";   {}\n", named(variable));
+    }
+    if values.left_out > 0 {
+        text += &format!(";   {} left out\n", values.left_out);
+    }
+    text
+}
+
 /// Function and location of each abort and of its callers, innermost first.
 fn places(table: &SiteTable) -> String {
     let place = |location: &Option<Location>| match location {
@@ -252,6 +294,7 @@ fn places(table: &SiteTable) -> String {
         if let Some(snippet) = site.snippet.as_ref().filter(|snippet| snippet.statement.is_some()) {
             text += &format!(";   {snippet:?}\n");
         }
+        text += &values(&site.values);
         for frame in site.callers.iter().rev() {
             text += &format!(";   from {} at {}\n", frame.function, place(&frame.location));
         }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vkabort_instrument::{Arena, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{Arena, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, Values, instrument_with};
 
 /// Arguments of `vkabort instrument`.
 #[derive(Args)]
@@ -49,6 +49,12 @@ pub struct InstrumentArgs {
     /// find an abort by bisection)
     #[arg(long, value_name = "N")]
     max_sites: Option<u32>,
+    /// Which values at an abort its record holds besides the message
+    #[arg(long, value_enum, default_value_t)]
+    values: ValuesArg,
+    /// Maximum size of these values in bytes, up to 240
+    #[arg(long, value_name = "BYTES", default_value = "128", value_parser = parse::bytes)]
+    values_size: u32,
     /// Data for the OpSpecConstantDataKHR with this SpecId; may be repeated
     #[arg(long, value_name = "ID=HEXBYTES", value_parser = parse::specialization)]
     specialize: Vec<(u32, Vec<u8>)>,
@@ -84,6 +90,18 @@ enum LoopPollArg {
     /// Every loop
     All,
     /// No loop
+    Off,
+}
+
+/// Value of `--values`.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum ValuesArg {
+    /// The operands of the condition; in modules with debug information also variables
+    Auto,
+    /// The operands and variables
+    On,
+    /// None
+    #[default]
     Off,
 }
 
@@ -212,6 +230,12 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
             TrapArg::Hang => Trap::Hang,
         },
         hang_iterations: args.hang_iterations,
+        values: match args.values {
+            ValuesArg::Auto => Values::Auto,
+            ValuesArg::On => Values::On,
+            ValuesArg::Off => Values::Off,
+        },
+        values_size: args.values_size,
         loop_poll: match args.loop_poll {
             LoopPollArg::Auto => LoopPoll::Auto,
             LoopPollArg::All => LoopPoll::All,

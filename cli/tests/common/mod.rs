@@ -135,12 +135,7 @@ pub fn report(text: &[u8]) -> String {
     report.sites.push(SiteReport {
         invocations: 2,
         function: Some("check".into()),
-        samples: vec![Sample {
-            number: None,
-            specialization: None,
-            invocation: None,
-            message: Message::untyped(text),
-        }],
+        samples: vec![Sample::new(Message::untyped(text))],
         ..SiteReport::default()
     });
     report.summary.invocations = 2;

@@ -208,6 +208,15 @@ fn elements(length: Length) -> u32 {
     }
 }
 
+/// Whether no specialisation changes the size of a type.
+pub(crate) fn is_constant_size(ty: &Type) -> bool {
+    match ty {
+        Type::Array { length, element, .. } => matches!(length, Length::Constant(_)) && is_constant_size(element),
+        Type::Struct { members, .. } => members.iter().all(|member| is_constant_size(&member.ty)),
+        _ => true,
+    }
+}
+
 /// Whether a part of a message contains a scalar.
 pub(crate) fn holds_scalar(ty: &Type) -> bool {
     match ty {

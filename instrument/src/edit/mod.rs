@@ -1,6 +1,7 @@
 //! Edits of a module, keyed by word offset.
 
 pub(crate) mod abort_flag;
+pub(crate) mod abort_values;
 pub(crate) mod annotations;
 mod declarations;
 pub(crate) mod emitter;

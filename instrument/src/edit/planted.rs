@@ -1,6 +1,6 @@
 //! The aborts that the sanitizer has planted.
 
-use crate::spv::{Id, Inst};
+use crate::spv::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Planted aborts, by ids that later passes keep until the sites are numbered.
@@ -13,8 +13,8 @@ pub(crate) struct Planted {
 }
 
 impl Planted {
-    /// Name of the check that planted an abort. `None`: the application wrote it.
-    pub(crate) fn check_of(&self, abort: &Inst<'_>) -> Option<&'static str> {
-        self.checks.get(&abort.message()).copied()
+    /// Name of the check that planted an abort with a message. `None`: the application wrote it.
+    pub(crate) fn check_of(&self, message: Id) -> Option<String> {
+        self.checks.get(&message).map(|name| (*name).to_owned())
     }
 }

@@ -9,3 +9,4 @@ pub(crate) mod reconverge;
 pub(crate) mod sanitize;
 pub(crate) mod site_numbering;
 pub(crate) mod strip;
+pub(crate) mod values;

@@ -15,12 +15,14 @@ use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::analysis::spec_constants::spec_constants;
 use crate::analysis::warnings::warnings;
+use crate::edit::abort_values::AbortValues;
 use crate::edit::origins::Origins;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, Inst, op};
+use vkabort_record::message_type::Type;
 use vkabort_record::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 
@@ -33,13 +35,37 @@ pub(crate) struct Sites {
     pub(crate) table: SiteTable,
     /// Word offsets of the aborts in the numbered module, by site.
     offsets: Vec<u32>,
+    /// The layouts of the messages with the values behind them, by site. `None`: no value follows.
+    with_values: Vec<Option<Type>>,
+}
+
+/// A site, and what its aborts send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NumberedSite<'a> {
+    pub(crate) site: &'a Site,
+    with_values: Option<&'a Type>,
+}
+
+impl<'a> NumberedSite<'a> {
+    /// The layout of the message with the values behind it.
+    pub(crate) fn layout(self) -> &'a Type {
+        self.with_values.unwrap_or(&self.site.message)
+    }
+
+    /// Bytes of the message, if values follow it.
+    pub(crate) fn payload_size(self) -> Option<u32> {
+        self.with_values.map(|_| self.site.message.size())
+    }
 }
 
 impl Sites {
     /// The site of an abort. `origins` leads from its module to the numbered one.
-    pub(crate) fn of(&self, abort: &Inst<'_>, origins: &Origins) -> Option<&Site> {
-        let offset = origins.of(abort.offset as u32)?;
-        self.table.sites.get(self.offsets.binary_search(&offset).ok()?)
+    pub(crate) fn of(&self, abort: &Inst<'_>, origins: &Origins) -> Option<NumberedSite<'_>> {
+        let number = self.offsets.binary_search(&origins.of(abort.offset as u32)?).ok()?;
+        Some(NumberedSite {
+            site: self.table.sites.get(number)?,
+            with_values: self.with_values.get(number)?.as_ref(),
+        })
     }
 }
 
@@ -57,12 +83,14 @@ pub(crate) fn build_sites(
     hash: ModuleHash,
     origins: &Origins,
     planted: &Planted,
+    values: &AbortValues,
 ) -> Result<Sites> {
     let names = Names::new(index);
     let layouts = Layouts::new(index, &names, options);
     let mut texts = Texts::default();
     let offsets: Vec<u32> = index.aborts().map(|offset| offset as u32).collect();
     let mut sites = Vec::with_capacity(offsets.len());
+    let mut with_values = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter() {
         // The sites of a guard are where it is called.
         let is_guard = planted.guards.contains(&function.id);
@@ -77,7 +105,9 @@ pub(crate) fn build_sites(
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let message = layouts.message(&abort)?;
+            let of_abort = values.of(block);
+            let mut message = layouts.message(&abort)?;
+            with_values.push(of_abort.and_then(|values| values.split(&mut message)));
             check_message(index, options, &abort)?;
             let position = match call.and_then(|call| Some((call, index.blocks.get(call.block)?))) {
                 Some((call, block)) => index.position(block, call.offset),
@@ -106,7 +136,8 @@ pub(crate) fn build_sites(
                 snippet,
                 message,
                 text: message_text::text(index, abort.message()),
-                check: planted.check_of(&abort).map(str::to_owned),
+                check: planted.check_of(of_abort.map_or(abort.message(), |values| values.message)),
+                values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
             });
         }
     }
@@ -126,7 +157,11 @@ pub(crate) fn build_sites(
         sites,
         constants: spec_constants(index, &names),
     };
-    Ok(Sites { table, offsets })
+    Ok(Sites {
+        table,
+        offsets,
+        with_values,
+    })
 }
 
 /// The workgroup size of an entry point; `None` if it has none.

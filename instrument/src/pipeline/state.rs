@@ -6,11 +6,12 @@ use crate::analysis::index::Index;
 use crate::analysis::preconditions::check;
 use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
+use crate::edit::abort_values::AbortValues;
 use crate::edit::origins::Origins;
 use crate::edit::planted::Planted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lowered::{Feature, LoweredFeatures, scan};
-use crate::options::Options;
+use crate::options::{Options, Values};
 use crate::outcome::Hooks;
 use crate::pass::constant_data::SpecIds;
 use crate::pass::reconverge::EarlyExits;
@@ -83,7 +84,8 @@ impl<'w> Module<'w> {
         planted: &Planted,
     ) -> Result<Sites> {
         let graph = CallGraph::new(&self.index);
-        site_numbering::build_sites(&self.index, &graph, options, hash, origins, planted)
+        let values = AbortValues::default();
+        site_numbering::build_sites(&self.index, &graph, options, hash, origins, planted, &values)
     }
 
     /// The plan of how invocations leave functions, made for the first pass that needs it.
@@ -100,6 +102,7 @@ pub(super) struct Needs {
     /// Those of them that the module declares.
     lowered: LoweredFeatures,
     declares_aborts: bool,
+    values: Values,
     pub(super) planting: Planting,
     /// Set by "sanitize" if it has planted aborts.
     planted: bool,
@@ -120,6 +123,7 @@ impl Needs {
             selected,
             lowered: declared.and(selected),
             declares_aborts: declared.contains(Feature::Abort),
+            values: options.values,
             planting,
             planted: false,
             reconvergence: false,
@@ -133,6 +137,10 @@ impl Needs {
 
     pub(super) fn lowers_aborts(&self) -> bool {
         self.lowers(Feature::Abort)
+    }
+
+    pub(super) fn sends_values(&self) -> bool {
+        self.lowers_aborts() && self.values != Values::Off
     }
 
     pub(super) fn lowers_no_aborts(&self) -> bool {
@@ -168,6 +176,7 @@ pub(super) struct State<'a, 'h> {
     pub(super) numbered: Origins,
     pub(super) sites: Sites,
     pub(super) planted: Planted,
+    pub(super) values: AbortValues,
     pub(super) spec_ids: SpecIds,
     /// The loops before passes moved parts of them.
     pub(super) waiting_loops: WaitingLoops,
@@ -190,6 +199,7 @@ impl<'a, 'h> State<'a, 'h> {
             numbered: Origins::default(),
             sites: Sites::default(),
             planted: Planted::default(),
+            values: AbortValues::default(),
             spec_ids: SpecIds::default(),
             waiting_loops: WaitingLoops::default(),
             outlined: HashSet::default(),

@@ -22,12 +22,13 @@ from_spirv! { u16; Op:
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
     VectorExtractDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
-    ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
-    SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
-    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any IsInf
+    ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
+    SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
-    FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
+    FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
+    FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
     ControlBarrier MemoryBarrier ImageRead ImageSparseRead
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
@@ -99,7 +100,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        UniformConstant Input Uniform Workgroup Private Function StorageBuffer
+        UniformConstant Input Uniform Workgroup Private Function PushConstant StorageBuffer
         PhysicalStorageBuffer
     }
 }

@@ -265,6 +265,8 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         trap,
         hang_iterations: settings.hang_iterations,
         loop_poll: settings.loop_poll,
+        values: settings.values,
+        values_size: settings.values_size,
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,

@@ -18,8 +18,10 @@ pub use values::{Choice, ControlBlock, Emulation, Enable, Format, Level, Memory,
 use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::{Arena, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, LoopPoll, Sanitize, Trap};
-use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
+use vkabort_instrument::{
+    Arena, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, DEFAULT_VALUES_SIZE, LoopPoll, Sanitize, Trap, Values,
+};
+use vkabort_record::layout::{DEFAULT_MAX_MESSAGE_BYTES, MAX_VALUE_UNITS, UNIT_BYTES};
 use vkabort_record::report::{Filter, SanitizeFilter};
 
 /// Declares every setting: `documentation, key, field: type = default => how it is read`.
@@ -94,6 +96,10 @@ settings! {
     "sanitize_filter" sanitize_filter: SanitizeFilter = SanitizeFilter::default() => parsed("no filter");
     /// Loop iterations of an invocation, over all its loops, after which the check `loops` fails.
     "loop_budget" loop_budget: u32 = DEFAULT_LOOP_BUDGET => number(1, i32::MAX as u32);
+    /// Which values at an abort are reported.
+    "values" values: Values = Values::Auto => choice();
+    /// Maximum bytes of them.
+    "values_size" values_size: u32 = DEFAULT_VALUES_SIZE => number(4, MAX_VALUE_UNITS * UNIT_BYTES);
     /// The folder for every module as the application creates it, and as the driver gets it.
     "dump_modules" dump_modules: Option<PathBuf> = None => path();
     /// The folder of the modules that run in place of the application's.

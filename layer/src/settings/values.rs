@@ -1,6 +1,6 @@
 //! Settings with a fixed list of values.
 
-use vkabort_instrument::{LoopPoll, Trap};
+use vkabort_instrument::{LoopPoll, Trap, Values};
 
 /// A setting with a fixed list of values.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -133,3 +133,4 @@ choice! {
 }
 choice! { Trap: Return = "return", Fault = "fault", Hang = "hang", }
 choice! { LoopPoll: Auto = "auto", All = "all", Off = "off", }
+choice! { Values: Auto = "auto", On = "on", Off = "off", }

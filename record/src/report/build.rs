@@ -111,6 +111,8 @@ impl SiteReport {
             .map(|(model, records)| context.stage(model, records.len() as u64))
             .collect();
         report.extent = extent(records);
+        let values = context.values_at_abort();
+        report.values_left_out = values.map_or(0, |values| values.left_out.into());
         let mut specializations: Vec<SpecializationReport> =
             group(records.iter().map(|r| ((r.execution_model, r.specialization), ())))
                 .into_iter()
@@ -121,16 +123,19 @@ impl SiteReport {
         report.add_samples(
             records,
             options,
-            |r| &r.payload,
+            |r| (&r.payload, &r.values),
             |index, record| {
                 let key = (record.execution_model, record.specialization);
                 let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
+                let bytes = record.message_and_values();
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
                 Sample {
                     number: Some(index as u64 + 1),
                     invocation: Some(record.invocation.with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
                     message: context.message(&record.payload),
+                    condition: values.and_then(|values| values.condition(&bytes)),
+                    values: values.map(|values| values.variables(&bytes)).unwrap_or_default(),
                 }
             },
         );
@@ -162,13 +167,8 @@ impl SiteReport {
         report.add_samples(
             payloads,
             options,
-            |payload| payload,
-            |_, payload| Sample {
-                number: None,
-                invocation: None,
-                specialization: None,
-                message: context.message(payload),
-            },
+            |payload| (payload, &[]),
+            |_, payload| Sample::new(context.message(payload)),
         );
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
@@ -181,7 +181,7 @@ impl SiteReport {
         &mut self,
         aborts: &[T],
         options: &ReportOptions,
-        payload: impl Fn(&T) -> &[u8],
+        bytes: impl Fn(&T) -> (&[u8], &[u8]),
         sample: impl Fn(usize, &T) -> Sample,
     ) {
         let queues = options.queues_for(&self.stages);
@@ -191,7 +191,7 @@ impl SiteReport {
         }
         self.queues = queues.into_iter().map(|queue| queue.name.clone()).collect();
         self.invocations = aborts.len() as u64;
-        let (chosen, distinct) = choose(aborts.iter().map(payload), options.samples.max(1));
+        let (chosen, distinct) = choose(aborts.iter().map(bytes), options.samples.max(1));
         self.distinct_messages = distinct;
         self.samples = chosen
             .into_iter()
@@ -207,24 +207,28 @@ fn common_check(origins: &[Origin<'_>]) -> Option<String> {
     first.clone().filter(|_| checks.all(|check| check == first))
 }
 
-/// The indices of `count` messages, distinct ones first, and the number of distinct messages.
-fn choose<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]>, count: usize) -> (Vec<usize>, u64) {
+/// The indices of `count` aborts, by message and values: distinct messages first, then distinct values. And the number of
+/// distinct messages.
+fn choose<'a>(aborts: impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])>, count: usize) -> (Vec<usize>, u64) {
     // In a storm of aborts, most messages differ.
-    let mut distinct = HashSet::with_capacity(messages.len());
-    let (mut first, mut repeated) = (Vec::new(), Vec::new());
-    for (index, bytes) in messages.enumerate() {
-        let list = if distinct.insert(bytes) {
-            &mut first
-        } else {
-            &mut repeated
+    let mut messages = HashSet::with_capacity(aborts.len());
+    let mut distinct = HashSet::new();
+    let mut lists = [(); 3].map(|()| Vec::new());
+    let [first, others, repeated] = &mut lists;
+    for (index, (message, values)) in aborts.enumerate() {
+        let has_new_values = !values.is_empty() && distinct.insert((message, values));
+        let list = match messages.insert(message) {
+            true => &mut *first,
+            false if has_new_values => &mut *others,
+            false => &mut *repeated,
         };
         if list.len() < count {
             list.push(index);
         }
     }
-    first.extend(repeated);
-    first.truncate(count);
-    (first, distinct.len() as u64)
+    let mut chosen = lists.concat();
+    chosen.truncate(count);
+    (chosen, messages.len() as u64)
 }
 
 /// Bounds of the ids of several invocations of one stage, if the stage has ids in three dimensions or pixels.

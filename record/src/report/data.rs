@@ -7,6 +7,7 @@ use crate::scalar::Scalar;
 use crate::site::SiteTable;
 use crate::specialization::PipelineStage;
 use crate::stage::Stage;
+use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -156,4 +157,45 @@ pub struct Sample {
     pub specialization: Option<usize>,
     /// The message.
     pub message: Message,
+    /// The condition that led to the abort, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<ConditionReport>,
+    /// Variables in scope at the abort, nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<NamedValue>,
+}
+
+impl Sample {
+    /// A message about whose invocation nothing is known.
+    pub fn new(message: Message) -> Self {
+        Self {
+            number: None,
+            invocation: None,
+            specialization: None,
+            message,
+            condition: None,
+            values: Vec::new(),
+        }
+    }
+}
+
+/// A condition that was true when the invocation aborted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConditionReport {
+    /// The expression.
+    pub text: String,
+    /// The values of the operands that it names.
+    pub values: Vec<NamedValue>,
+}
+
+/// A variable or an expression, and its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedValue {
+    /// Its name.
+    pub name: String,
+    /// Its value; absent if the compiler has removed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
 }

@@ -244,12 +244,7 @@ mod tests {
                 source: None,
             }),
             invocations: 10,
-            samples: vec![Sample {
-                number: None,
-                specialization: None,
-                invocation: None,
-                message: crate::message::Message::untyped(message),
-            }],
+            samples: vec![Sample::new(crate::message::Message::untyped(message))],
             ..SiteReport::default()
         }
     }

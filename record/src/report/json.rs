@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// The `version` of every line. Lines of version 1.0.0 have the number 1.
-pub const SCHEMA_VERSION: &str = "1.2.0";
+pub const SCHEMA_VERSION: &str = "1.3.0";
 
 /// The JSON Schema of a line.
 pub const SCHEMA: &str = include_str!("../../schema/report.schema.json");

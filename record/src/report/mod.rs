@@ -20,8 +20,12 @@ mod summary;
 mod text;
 mod totals;
 mod value_json;
+mod value_lines;
 
-pub use data::{ConstantValue, Extent, ModuleInfo, QueueUse, ReportOptions, Sample, SpecializationReport, StageReport};
+pub use data::{
+    ConditionReport, ConstantValue, Extent, ModuleInfo, NamedValue, QueueUse, ReportOptions, Sample,
+    SpecializationReport, StageReport,
+};
 pub use duplicates::Duplicates;
 pub use filter::{Filter, PlantingPlace, SanitizeFilter};
 pub use phrases::show_location;

@@ -4,6 +4,7 @@ use crate::message::Message;
 use crate::report::data::{ModuleInfo, StageReport};
 use crate::report::site_report::SiteReport;
 use crate::site::{EntryPoint, Site, SiteTable};
+use crate::site_values::SiteValues;
 use crate::specialization::PipelineStage;
 use crate::stage::stage_name;
 
@@ -58,6 +59,11 @@ impl<'a> SiteContext<'a> {
             Some(site) => Message::of_site(site, payload),
             None => Message::untyped(payload),
         }
+    }
+
+    /// What records of the site hold besides the message.
+    pub(crate) fn values_at_abort(self) -> Option<&'a SiteValues> {
+        self.site.map(|site| &site.values)
     }
 
     /// A report without aborts.

@@ -7,6 +7,7 @@ use crate::report::phrases::{
     workgroup_size,
 };
 use crate::report::rows::{Lines, is_zero, report_rows};
+use crate::report::value_lines::{condition, differences, values};
 use crate::site::{Frame, Location, ModuleHash, SiteId, Snippet};
 use crate::stage::stage_name;
 use std::collections::HashSet;
@@ -39,27 +40,27 @@ report_rows! {
     snippet: Option<Snippet> [absent if "Option::is_none"];
     /// Stages in which it was reached.
     stages: Vec<StageReport>
-        [line 1: shader];
+        [line 3: shader];
     /// Names of the pipelines and shader objects that the aborting invocations may have run.
     pipelines: Vec<String>
-        [line 2: |site| pipelines(&site.pipelines, site.unnamed_pipelines)];
+        [line 4: |site| pipelines(&site.pipelines, site.unnamed_pipelines)];
     /// Number of such objects without a name.
     unnamed_pipelines: u64 [absent if "is_zero"];
     /// The values of the module's specialisation constants. Empty if it has none, or if they are not known.
     specializations: Vec<SpecializationReport> [absent if "Vec::is_empty"]
-        [line 4: specializations];
+        [line 6: specializations];
     /// Debug-utils name of the command buffer, if only one can have aborted.
     command_buffer: Option<String> [absent if "Option::is_none"]
-        [line 2: |site| list("command buffer", site.command_buffer.as_slice())];
+        [line 4: |site| list("command buffer", site.command_buffer.as_slice())];
     /// Names of the queues that the aborting invocations may have run on.
     queues: Vec<String>
-        [line 2: |site| queues(&site.queues)];
+        [line 4: |site| queues(&site.queues)];
     /// Debug-utils labels of the queue under which all work that can have aborted was submitted, outermost first.
     queue_labels: Vec<String> [absent if "Vec::is_empty"]
-        [line 2: |site| queue_label(&site.queue_labels)];
+        [line 4: |site| queue_label(&site.queue_labels)];
     /// Invocations that aborted here.
     invocations: u64
-        [line 5: counts];
+        [line 7: counts];
     /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
     repeats: Option<u64> [absent if "Option::is_none"];
     /// Distinct messages among those invocations; 0 with `repeats`.
@@ -69,11 +70,15 @@ report_rows! {
     /// Some of the messages: the first one, other distinct ones, then others, each in the order of their records. With `repeats`,
     /// the first message that was ever reported.
     samples: Vec<Sample>
-        [line 3: invocation]
-        [line 7: notes_of_first];
+        [line 1: |site| site.samples.first().and_then(condition)]
+        [line 2: values]
+        [line 5: invocation]
+        [line 9: notes_of_first];
+    /// Number of variables at the abort for which the records had no room.
+    values_left_out: u64 [absent if "is_zero"];
     /// Sites that can send the same message, if the bytes do not identify one.
     also_possible: Vec<String>
-        [line 6: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
+        [line 8: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
 }
 
 /// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`
@@ -197,25 +202,34 @@ fn counts(site: &SiteReport) -> Option<Lines> {
     if text.is_empty() {
         return None;
     }
-    let mut lines = Lines(Vec::new());
+    let mut lines = Lines(other_samples(site));
     if site.distinct_messages > 1 {
         let _ = write!(text, ", {} different messages", site.distinct_messages);
-        lines.0 = other_messages(site);
     }
     lines.0.insert(0, text);
     Some(lines)
 }
 
-/// The distinct messages after the first, each on a line of its own with the position of its record.
-fn other_messages(site: &SiteReport) -> Vec<String> {
+/// The samples after the first that differ from it, each on a line of its own with the position of its record: its message, if
+/// there are several, and the values that differ.
+fn other_samples(site: &SiteReport) -> Vec<String> {
     let mut lines = Vec::new();
-    let first = site.samples.first().map(|s| s.message.bytes.as_slice());
-    for sample in site.samples.iter().skip(1) {
-        if Some(sample.message.bytes.as_slice()) == first {
+    let Some((first, others)) = site.samples.split_first() else {
+        return lines;
+    };
+    for sample in others {
+        let has_other_message = sample.message.bytes != first.message.bytes;
+        let differences = differences(sample, first);
+        if !has_other_message && differences.is_none() {
             continue;
         }
         // The renderer expands the tabs of the first message.
         let message = sample.message.text.trim_end().replace('\t', "    ");
+        let message = match (site.distinct_messages > 1, differences) {
+            (true, Some(differences)) => format!("{message}; {differences}"),
+            (false, Some(differences)) => differences,
+            (_, None) => message,
+        };
         let message = match sample.number {
             Some(number) => format!("{number}: {message}"),
             None => message,

@@ -55,7 +55,7 @@ fn table() -> SiteTable {
                 Member::new(Some("i"), 16, ScalarType::U32),
             ]),
             text: Some("bad index %u".into()),
-            check: None,
+            ..Site::default()
         }],
         ..SiteTable::default()
     }
@@ -70,6 +70,7 @@ fn record(global: u32, index: u32) -> Record {
         specialization: 0,
         invocation: Invocation::from_words(5, [global, 0, 0, global % 8]),
         payload: [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat(),
+        values: Vec::new(),
     }
 }
 

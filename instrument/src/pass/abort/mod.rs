@@ -186,7 +186,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
             self.maybe_dead.extend([abort.message(), abort.message_type()]);
             let site = self.sites.of(&abort, self.origins);
             let mut flag_state = FlagState::Set;
-            if let Some(site) = site.filter(|site| is_recorded(self.options, site.id)) {
+            if let Some(site) = site.filter(|site| is_recorded(self.options, site.site.id)) {
                 let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
                 variables.append(&mut lowered.variables);
                 of_function.in_place |= lowered.deferred.is_none();

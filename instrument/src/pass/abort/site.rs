@@ -26,8 +26,9 @@ use super::unwind::Unwinder;
 use crate::analysis::index::Block;
 use crate::error::Result;
 use crate::options::Options;
+use crate::pass::site_numbering::NumberedSite;
 use crate::spv::{Id, op};
-use vkabort_record::site::Site;
+use vkabort_record::layout::record_units;
 
 /// A lowered site.
 #[derive(Default)]
@@ -46,7 +47,7 @@ pub(super) struct LoweredSite {
 pub(super) fn write_site(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
-    site: &Site,
+    site: NumberedSite<'_>,
     block: &Block,
     sets_aborted: bool,
 ) -> Result<LoweredSite> {
@@ -81,19 +82,21 @@ fn message_writer<'a, 'w>(
 fn defer(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
-    site: &Site,
+    site: NumberedSite<'_>,
     block: &Block,
 ) -> Result<Option<LoweredSite>> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
     let mut writer = message_writer(unwinder, options, block, block.label);
-    let Size::Constant(size) = writer.message_size(&site.message, ty) else {
+    let Size::Constant(end) = writer.message_size(site.layout(), ty) else {
         return Ok(None);
     };
-    let Some(key) = record_key::deferred(site.id.0, size) else {
+    let size = site.payload_size().unwrap_or(end);
+    let value_units = record_units(end) - record_units(size);
+    let Some(key) = record_key::deferred(site.site.id.0, size, value_units) else {
         return Ok(None);
     };
-    let Some(words) = writer.deferred_words(&site.message, ty, message)? else {
+    let Some(words) = writer.deferred_words(site.layout(), ty, message)? else {
         return Ok(None);
     };
     let (runtime, out) = (&mut *unwinder.runtime, &mut *unwinder.out);
@@ -116,8 +119,9 @@ fn defer(
     runtime.store_deferred_key(out, key);
     let deferred = DeferredRecord {
         key,
-        site: site.id.0,
+        site: site.site.id.0,
         size,
+        value_units,
         words,
     };
     Ok(Some(LoweredSite {
@@ -129,19 +133,22 @@ fn defer(
 fn write_in_place(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
-    site: &Site,
+    site: NumberedSite<'_>,
     block: &Block,
 ) -> Result<LoweredSite> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
     let (runtime, out) = (&mut *unwinder.runtime, &mut *unwinder.out);
     let (uint, bool) = (out.uint(), out.bool());
-    let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| out.constant(value));
+    let [site_id, none, in_place] = [site.site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| out.constant(value));
     let reserve = runtime.reserve(out);
     let [unit, key, has_room, write, end] = [(); 5].map(|()| out.fresh());
     let mut writer = message_writer(unwinder, options, block, write);
-    let size = writer.message_size(&site.message, ty);
-    let (units, size) = writer.record_extent(size);
+    let size = writer.message_size(site.layout(), ty);
+    let (units, mut size) = writer.record_extent(size);
+    if let Some(payload) = site.payload_size() {
+        size = writer.out.constant(payload);
+    }
     writer.out.op(op::FunctionCall, (uint, unit, reserve, units));
     writer.out.op(op::BitwiseOr, (uint, key, unit, in_place));
     writer.out.op(op::INotEqual, (bool, has_room, unit, none));
@@ -152,7 +159,7 @@ fn write_in_place(
         size,
         site: site_id,
     };
-    writer.write_message(unit, extent, &site.message, ty, message)?;
+    writer.write_message(unit, extent, site.layout(), ty, message)?;
     let variables = writer.variables;
     unwinder.out.branch(end);
     unwinder.out.label(end);

@@ -8,11 +8,12 @@
 
 use super::frame::{Base, Frame};
 use super::pending::{Bits, byte_mask};
-use super::source::{MAX_UNROLLED, Source, extend, whole_value};
+use super::source::{Source, extend, whole_value};
 use super::writer::{Deferral, MessageWriter};
+use crate::analysis::deferral::{MAX_UNROLLED, MAX_VALUES};
 use crate::analysis::message_layout::holds_scalar;
 use crate::error::{ErrorKind, Result};
-use crate::pass::abort::runtime::{Extent, MAX_VALUES};
+use crate::pass::abort::runtime::Extent;
 use crate::spv::{Id, op};
 use std::iter;
 use vkabort_record::message_type::{Length, Type};

@@ -3,15 +3,13 @@
 //! Constant bytes are then folded when the module is rewritten, composites need not be built, and large arrays are read
 //! from memory in a loop instead of loaded as a whole (Mesa's llvmpipe takes 40 s to compile the load of 64 KiB).
 
+use crate::analysis::deferral::MAX_UNROLLED;
 use crate::analysis::index::{Block, Index};
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
 use crate::spv::op::storage_class;
 use crate::spv::op_sets::writes_no_memory;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
-
-/// Longest array that is written element by element, without a loop.
-pub(super) const MAX_UNROLLED: u32 = 16;
 
 /// Types visited per load, since small types may repeat others very often.
 const MAX_TYPES: u32 = 1 << 13;

@@ -6,11 +6,12 @@
 use super::frame::{Base, Frame};
 use super::pending::{Bits, Word, byte_mask};
 use super::source::Sources;
+use crate::analysis::deferral::MAX_VALUES;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
-use crate::pass::abort::runtime::{Extent, MAX_VALUES, Runtime};
+use crate::pass::abort::runtime::{Extent, Runtime};
 use crate::spv::{Id, op};
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, header};

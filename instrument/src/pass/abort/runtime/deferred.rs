@@ -2,7 +2,7 @@
 //! message that are not constant.
 //!
 //! ```text
-//! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-30)
+//! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-26), units of values behind it (bits 27-30)
 //!       bit 31 = 1   reserved and filled at the site: its unit (bits 0-30)
 //!       NONE         no record: the arena is full, the site sends none, or another invocation has aborted
 //!       RUNNING      the invocation has not aborted
@@ -13,9 +13,6 @@
 
 use smallvec::SmallVec;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, record_units};
-
-/// Most values of a deferred message, in words.
-pub(crate) const MAX_VALUES: usize = 8;
 
 /// Keys of records.
 pub(crate) mod record_key {
@@ -28,10 +25,19 @@ pub(crate) mod record_key {
     /// Bits of the site.
     pub(crate) const SITE_BITS: u32 = 14;
 
-    /// The key of a deferred record. `None` if the site or the size in bytes is too large, or both are 0.
-    pub(crate) fn deferred(site: u32, size: u32) -> Option<u32> {
-        let fits = site < 1 << SITE_BITS && size < 1 << (31 - SITE_BITS);
-        fits.then_some(size << SITE_BITS | site).filter(|key| *key != RUNNING)
+    /// Bits of the size.
+    const SIZE_BITS: u32 = 13;
+    /// Largest size in bytes.
+    pub(crate) const MAX_SIZE: u32 = (1 << SIZE_BITS) - 1;
+    /// Where the units of the values behind the payload begin.
+    pub(crate) const VALUES_SHIFT: u32 = SITE_BITS + SIZE_BITS;
+
+    /// The key of a deferred record with a payload of `size` bytes and `values` units of values behind it. `None` if one of them
+    /// or the site is too large, or all are 0.
+    pub(crate) fn deferred(site: u32, size: u32, values: u32) -> Option<u32> {
+        let fits = site < 1 << SITE_BITS && size <= MAX_SIZE && values < 1 << (31 - VALUES_SHIFT);
+        let key = values << VALUES_SHIFT | size << SITE_BITS | site;
+        Some(key).filter(|key| fits && *key != RUNNING)
     }
 }
 
@@ -53,22 +59,24 @@ pub(crate) struct DeferredRecord {
     pub(crate) site: u32,
     /// Bytes of payload.
     pub(crate) size: u32,
-    /// Words of the payload by index, ascending; the others are 0.
+    /// Units of the values behind it.
+    pub(crate) value_units: u32,
+    /// Words of the payload and of the values by index, ascending; the others are 0.
     pub(crate) words: Vec<(u32, RecordWord)>,
 }
 
 impl DeferredRecord {
     /// Units of the record, header included.
     pub(super) fn units(&self) -> u32 {
-        record_units(self.size)
+        record_units(self.size) + self.value_units
     }
 
-    /// Units of the payload.
+    /// Units of the payload and of the values.
     pub(super) fn payload_units(&self) -> u32 {
         self.units() - HEADER_UNITS
     }
 
-    /// Unit `number` of the payload.
+    /// Unit `number` of the payload and the values.
     pub(super) fn unit(&self, number: u32) -> RecordUnit {
         let mut unit = [RecordWord::Constant(0); UNIT_WORDS as usize];
         let first = self.words.partition_point(|(index, _)| *index < number * UNIT_WORDS);

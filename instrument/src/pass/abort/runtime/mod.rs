@@ -13,7 +13,7 @@ mod reserve;
 mod state;
 mod trap;
 
-pub(super) use deferred::{DeferredRecord, EntryRecords, MAX_VALUES, RecordWord, record_key};
+pub(super) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 pub(super) use identity::{AddedBuiltIns, EntryInterface, load_identity};
 pub(super) use record::Extent;
 pub(super) use reserve::NO_RECORD;

@@ -16,7 +16,7 @@ use super::reserve::NO_RECORD;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, op};
-use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, record_units};
+use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES};
 
 /// The function being written.
 pub(super) struct Writer<'a> {
@@ -151,21 +151,10 @@ impl Writer<'_> {
             site: Id::NONE,
         };
         let Some(first) = records.first() else { return none };
-        let size_of = |record: &&DeferredRecord| record.size;
-        let (size, units) = match records.iter().all(|record| size_of(record) == first.size) {
-            true => (
-                self.out.constant(first.size),
-                self.out.constant(record_units(first.size)),
-            ),
-            false => {
-                let [bits, round_up, shift, header] =
-                    [record_key::SITE_BITS, UNIT_BYTES - 1, UNIT_BYTES.ilog2(), HEADER_UNITS]
-                        .map(|value| self.out.constant(value));
-                let size = self.out.calculate(op::ShiftRightLogical, (self.key, bits));
-                let rounded = self.out.calculate(op::IAdd, (size, round_up));
-                let payload = self.out.calculate(op::ShiftRightLogical, (rounded, shift));
-                (size, self.out.calculate(op::IAdd, (payload, header)))
-            }
+        let extent_of = |record: &DeferredRecord| (record.size, record.value_units);
+        let (size, units) = match records.iter().all(|record| extent_of(record) == extent_of(first)) {
+            true => (self.out.constant(first.size), self.out.constant(first.units())),
+            false => self.extent_of_key(records.iter().any(|record| record.value_units > 0)),
         };
         let site = match records {
             [single] => self.out.constant(single.site),
@@ -175,6 +164,26 @@ impl Writer<'_> {
             }
         };
         Extent { units, size, site }
+    }
+
+    /// The size and the units in the key. `has_values`: some records have values behind their payload.
+    fn extent_of_key(&mut self, has_values: bool) -> (Id, Id) {
+        let [bits, round_up, shift, header] = [record_key::SITE_BITS, UNIT_BYTES - 1, UNIT_BYTES.ilog2(), HEADER_UNITS]
+            .map(|value| self.out.constant(value));
+        let mut size = self.out.calculate(op::ShiftRightLogical, (self.key, bits));
+        if has_values {
+            let mask = self.out.constant(record_key::MAX_SIZE);
+            size = self.out.calculate(op::BitwiseAnd, (size, mask));
+        }
+        let rounded = self.out.calculate(op::IAdd, (size, round_up));
+        let payload = self.out.calculate(op::ShiftRightLogical, (rounded, shift));
+        let mut units = self.out.calculate(op::IAdd, (payload, header));
+        if has_values {
+            let shift = self.out.constant(record_key::VALUES_SHIFT);
+            let values = self.out.calculate(op::ShiftRightLogical, (self.key, shift));
+            units = self.out.calculate(op::IAdd, (units, values));
+        }
+        (size, units)
     }
 
     /// Reserves a record, and opens a selection for it.

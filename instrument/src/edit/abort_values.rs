@@ -1,0 +1,47 @@
+//! The values that aborts send behind their messages.
+
+use crate::analysis::index::Block;
+use crate::spv::Id;
+use rustc_hash::FxHashMap as HashMap;
+use std::mem;
+use vkabort_record::message_type::Type;
+use vkabort_record::site_values::SiteValues;
+
+/// The values of aborts by the labels of their blocks, which stay until the sites are numbered.
+#[derive(Debug, Default)]
+pub(crate) struct AbortValues {
+    by_block: HashMap<Id, ValuesOfAbort>,
+}
+
+/// The values of an abort.
+#[derive(Debug)]
+pub(crate) struct ValuesOfAbort {
+    /// The application's message.
+    pub(crate) message: Id,
+    /// Whether the abort sends a structure of that message and of values.
+    pub(crate) has_tail: bool,
+    pub(crate) values: SiteValues,
+}
+
+impl AbortValues {
+    /// The values of the abort that ends a block.
+    pub(crate) fn of(&self, block: &Block) -> Option<&ValuesOfAbort> {
+        self.by_block.get(&block.label)
+    }
+
+    /// Adds the values of the abort that ends a block.
+    pub(crate) fn insert(&mut self, block: &Block, values: ValuesOfAbort) {
+        self.by_block.insert(block.label, values);
+    }
+}
+
+impl ValuesOfAbort {
+    /// Reduces the layout of what the abort sends to that of its message. Returns the whole if it has values.
+    pub(crate) fn split(&self, layout: &mut Type) -> Option<Type> {
+        let message = match layout {
+            Type::Struct { members, .. } if self.has_tail => members.first()?.ty.clone(),
+            _ => return None,
+        };
+        Some(mem::replace(layout, message))
+    }
+}
