@@ -38,6 +38,9 @@ pub struct Options {
     /// store in consecutive registers: Mesa 26.2's Turnip lost a quarter to a half of the waves of shaders with few
     /// registers. Other compilers make more code of it (DG2 a third more instructions, navi31 a fifth more bytes).
     pub scalar_stores: bool,
+    /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
+    /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
+    pub compact_records: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
     /// The values at an abort that are sent behind its message.
@@ -133,6 +136,7 @@ impl Default for Options {
             hang_iterations: DEFAULT_HANG_ITERATIONS,
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
+            compact_records: false,
             max_sites: None,
             memory_barriers: true,
             scalar_stores: false,

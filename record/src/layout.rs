@@ -27,6 +27,8 @@
 //!            12...  payload, zero padded to a unit; in the rest of LENGTH, if there is any, the values at the abort,
 //!                   which the site describes
 //!
+//! A record whose word 1 has bit 31 set is a compact one: see [`crate::compact`].
+//!
 //! IDENTITY, unused words 0:
 //!   compute, task, mesh    GlobalInvocationId x, y, z; LocalInvocationIndex
 //!   vertex                 VertexIndex; InstanceIndex

@@ -17,6 +17,12 @@ use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
 const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
+/// Devices with these extensions can run code of which the layer has not seen the module, so records describe themselves.
+const LOADS_BINARIES: [&CStr; 3] = [
+    PIPELINE_BINARY,
+    vk::EXT_SHADER_OBJECT_NAME,
+    vk::EXT_SHADER_MODULE_IDENTIFIER_NAME,
+];
 /// Memory for constant data in bytes: eight arrays of the largest size. It is part of the buffer of records, which is created with
 /// the device: a buffer that is created with the first table may find its address of an earlier run taken by the application.
 const CONSTANT_BYTES: u32 = 1 << 21;
@@ -60,6 +66,7 @@ pub unsafe fn activate(
         },
         ..AbortState::default()
     };
+    state.options.compact_records = !LOADS_BINARIES.iter().any(|name| edited.has_extension(name));
     describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);

@@ -2,6 +2,7 @@
 //! deferred records, and pointers into the arena. Each is written on first use.
 
 mod arena;
+mod compact_record;
 mod deferred;
 mod functions;
 mod identity;

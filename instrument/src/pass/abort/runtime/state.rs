@@ -1,5 +1,6 @@
 //! Ids that an instrumented module shares: the flag and the variables of deferred records. Each is declared on first use.
 
+use super::compact_record::CompactShape;
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
 use crate::analysis::spec_constants;
@@ -20,7 +21,7 @@ use vkabort_record::site::ModuleHash;
 /// | `open_function` | beginning and end of a shared function |
 /// | `reserve` | `vkabort_reserve`, and the reservation itself |
 /// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
-/// | `record_writer` | `vkabort_write_record` |
+/// | `record_writer`, `compact_record` | `vkabort_write_record` |
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
@@ -28,6 +29,8 @@ pub(crate) struct Runtime {
     pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
     pub(super) scalar_stores: bool,
+    /// Whether the records of entry points that defer all of theirs are compact.
+    pub(crate) compact_records: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -51,8 +54,8 @@ pub(crate) struct Runtime {
     pub(super) commit: Option<Id>,
     pub(super) put_bytes: Option<Id>,
     pub(super) poll: Option<Id>,
-    /// The functions that write records, by the records that they write.
-    pub(super) record_writers: Vec<(EntryRecords, Id)>,
+    /// The functions that write records, by the records that they write and their shape if they are compact.
+    pub(super) record_writers: Vec<(EntryRecords, Option<CompactShape>, Id)>,
     /// The functions written so far.
     pub(crate) functions: Code,
 }
@@ -84,6 +87,7 @@ impl Runtime {
             hang_iterations: options.hang_iterations,
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
+            compact_records: options.compact_records,
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
