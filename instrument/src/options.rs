@@ -41,6 +41,9 @@ pub struct Options {
     /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
     /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
     pub compact_records: bool,
+    /// One invocation of a subgroup counts the compact records that found no room, in compute shaders. Requires ballots there.
+    /// Mesa's compilers for GPUs join such additions themselves; on CPU drivers, each is an atomic instruction otherwise.
+    pub subgroup_counts: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
     /// The values at an abort that are sent behind its message.
@@ -137,6 +140,7 @@ impl Default for Options {
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             compact_records: false,
+            subgroup_counts: false,
             max_sites: None,
             memory_barriers: true,
             scalar_stores: false,

@@ -246,6 +246,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
         compact_records: default.compact_records,
+        subgroup_counts: default.subgroup_counts,
         sanitize: default.sanitize,
         specialization: args.specialize.iter().cloned().collect(),
     })

@@ -15,6 +15,7 @@ use super::deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
+use crate::spv::op::execution_model;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::compact::{self, HEADER_WORDS, Tag, Template, TemplateWord};
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS};
@@ -27,6 +28,8 @@ pub(crate) struct CompactShape {
     has_local_index: bool,
     has_specialization: bool,
     values: u32,
+    /// One invocation of a subgroup counts the aborts without a record.
+    in_subgroups: bool,
 }
 
 impl CompactShape {
@@ -55,6 +58,8 @@ impl Runtime {
             has_local_index,
             has_specialization: self.key_spec_id.is_some(),
             values: records.map(DeferredRecord::values).max().unwrap_or(0),
+            // A fragment shader's ballots may count helper invocations, whose atomics have no effect.
+            in_subgroups: self.subgroup_counts && model == execution_model::GLCompute,
         };
         let tag = Tag {
             site: 0,
@@ -108,8 +113,7 @@ impl Writer<'_> {
     ) {
         let uint = self.out.uint();
         // Phase 2.
-        let units = self.out.constant(shape.units());
-        let unit = self.reserve(units);
+        let unit = self.reserve_compact(shape.units(), shape.in_subgroups);
         // Phase 3.
         let record = self.runtime.record(self.out, unit);
         let site = match records {

@@ -3,6 +3,7 @@
 
 mod arena;
 mod compact_record;
+mod compact_reserve;
 mod deferred;
 mod functions;
 mod identity;

@@ -8,6 +8,7 @@ use crate::edit::abort_flag::AbortFlag;
 use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::{capability, memory_model, scope, storage_class};
+use crate::spv::words::version;
 use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
 
@@ -19,7 +20,7 @@ use vkabort_record::site::ModuleHash;
 /// | `arena` | types of the arena, pointers into it, ABORTED |
 /// | `record` | pointers into a record, stores of its header and units |
 /// | `open_function` | beginning and end of a shared function |
-/// | `reserve` | `vkabort_reserve`, and the reservation itself |
+/// | `reserve`, `compact_reserve` | `vkabort_reserve`, and the reservation itself |
 /// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
 /// | `record_writer`, `compact_record` | `vkabort_write_record` |
 #[derive(Debug)]
@@ -31,6 +32,9 @@ pub(crate) struct Runtime {
     pub(super) scalar_stores: bool,
     /// Whether the records of entry points that defer all of theirs are compact.
     pub(crate) compact_records: bool,
+    /// Whether one invocation of a subgroup counts the aborts without a record.
+    pub(super) subgroup_counts: bool,
+    pub(super) declares_ballots: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -88,6 +92,8 @@ impl Runtime {
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
+            subgroup_counts: options.subgroup_counts && index.version >= version(1, 3),
+            declares_ballots: index.has_capability(capability::GroupNonUniformBallot),
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
