@@ -118,6 +118,7 @@ impl<'t> GoldenCase<'t> {
                 ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("subgroup_counts", "on") => case.options.subgroup_counts = true,
+                ("single_addition", "on") => case.options.single_addition = true,
                 ("compact_records", "on") => case.options.compact_records = true,
                 ("scalar_stores", "on") => case.options.scalar_stores = true,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),

@@ -247,6 +247,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         scalar_stores: default.scalar_stores,
         compact_records: default.compact_records,
         subgroup_counts: default.subgroup_counts,
+        single_addition: default.single_addition,
         sanitize: default.sanitize,
         specialization: args.specialize.iter().cloned().collect(),
     })

@@ -249,6 +249,8 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
 
 /// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
 const QUALCOMM: u32 = 0x5143;
+/// The same of Intel.
+const INTEL: u32 = 0x8086;
 
 /// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
@@ -278,6 +280,7 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
         subgroup_counts: physical.ballots,
+        single_addition: [INTEL, QUALCOMM].contains(&physical.vendor),
         scalar_stores: physical.vendor == QUALCOMM,
         ..Options::default()
     }

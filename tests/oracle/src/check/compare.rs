@@ -103,6 +103,7 @@ pub fn check_rewriter(
         sanitize: sanitize(subject),
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         compact_records: subject.words.len().is_multiple_of(2),
+        single_addition: subject.words.len().is_multiple_of(4),
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {

@@ -1,5 +1,5 @@
-//! Reserves compact records, whose length is constant. On GPUs, with one atomic addition instead of two, since compilers add
-//! code to each that joins the additions of a subgroup:
+//! Reserves compact records, whose length is constant, with one atomic addition where that is less code
+//! ([`Options::single_addition`](crate::Options::single_addition)):
 //!
 //! ```text
 //! do {
@@ -22,9 +22,13 @@ use vkabort_record::layout::{CURSOR_OFFSET, DROPPED_OFFSET};
 impl Writer<'_> {
     /// Reserves a record of `units` units, and opens a selection for it.
     pub(super) fn reserve_compact(&mut self, units: u32, is_in_subgroups: bool) -> Id {
-        if is_in_subgroups {
+        if is_in_subgroups || !self.runtime.single_addition {
             let units = self.out.constant(units);
-            return self.reserve(units, Runtime::count_dropped_of_subgroup);
+            let count_dropped = match is_in_subgroups {
+                true => Runtime::count_dropped_of_subgroup,
+                false => Runtime::count_dropped,
+            };
+            return self.reserve(units, count_dropped);
         }
         let [unit, fits] = self.runtime.reserve_in_loop(self.out, units);
         let [inside, merge] = [(); 2].map(|()| self.out.fresh());

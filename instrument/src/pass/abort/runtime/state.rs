@@ -35,6 +35,8 @@ pub(crate) struct Runtime {
     /// Whether one invocation of a subgroup counts the aborts without a record.
     pub(super) subgroup_counts: bool,
     pub(super) declares_ballots: bool,
+    /// Whether a compact record is reserved, or counted as one without room, by one addition.
+    pub(super) single_addition: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -93,6 +95,7 @@ impl Runtime {
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
             subgroup_counts: options.subgroup_counts && index.version >= version(1, 3),
+            single_addition: options.single_addition,
             declares_ballots: index.has_capability(capability::GroupNonUniformBallot),
             hash,
             uses_vulkan_memory_model,
