@@ -35,6 +35,9 @@ pub enum Part {
     Sites,
     /// Loops with the sanitizer's check on the compilers of real GPUs.
     Loops,
+    /// The benchmark shaders without values at their aborts, with the condition, and with variables, on the compilers of real
+    /// GPUs.
+    Values,
     /// Messages of 32 bytes to 64 KiB on drivers with the extension.
     Native,
 }
@@ -59,6 +62,7 @@ impl Part {
             Self::Compilers => "GPU compilers",
             Self::Sites => "Number of checks",
             Self::Loops => "The sanitizer's check of loops",
+            Self::Values => "Values at the abort",
             Self::Native => "Drivers with the extension",
         }
     }
@@ -91,6 +95,10 @@ impl Part {
             }
             Self::Sites => "Only compiled. A compute shader with this number of checks in a row.",
             Self::Loops => "Only compiled. Loops of unknown length; the check counts the iterations of an invocation.",
+            Self::Values => {
+                "Only compiled. The shaders of \"GPU compilers\" with `values = off`, `auto` and `on`; they have no debug information, so \
+                 that `auto` is the condition."
+            }
             Self::Native => {
                 "Only compiled. A message of this size, by the layer, by the layer with loads by value, and by the driver itself."
             }
@@ -128,7 +136,7 @@ impl Part {
             }]),
             Self::Calls | Self::Load => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
             Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
-            Self::Compilers | Self::Loops => selected(&|_, _| true),
+            Self::Compilers | Self::Loops | Self::Values => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
             Self::Native => selected(&|_, native| native),
         }

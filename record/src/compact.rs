@@ -13,7 +13,6 @@
 //!
 //! Bit 31 is 0 in the LENGTH of other records.
 
-use crate::layout::UNIT_BYTES;
 use crate::stage::Stage;
 
 /// Words before IDENTITY.
@@ -94,33 +93,29 @@ pub enum TemplateWord {
 pub struct Template {
     /// Bytes of the message.
     pub size: u32,
-    /// Bytes of the message and of the values at the abort behind it.
+    /// Bytes from the message to the end of the record: a multiple of 16.
     pub end: u32,
     /// Words by index, ascending; the others are 0.
     pub words: Vec<(u32, TemplateWord)>,
 }
 
 impl Template {
-    /// The message, and the values at the abort behind it. Values that the record lacks are 0.
+    /// The message, and what follows it to the end of the record: the values at the abort, and padding. Values that the compact
+    /// record lacks are 0.
     pub fn expand(&self, values: &[u32]) -> (Vec<u8>, Vec<u8>) {
-        let units = |bytes: u32| bytes.div_ceil(UNIT_BYTES) as usize * UNIT_BYTES as usize;
-        let mut bytes = vec![0; units(self.end.max(self.size))];
+        let mut message = vec![0; self.end.max(self.size) as usize];
         for (index, word) in &self.words {
             let word = match word {
                 TemplateWord::Constant(word) => *word,
                 TemplateWord::Value(index) => values.get(*index as usize).copied().unwrap_or(0),
             };
             let at = *index as usize * 4;
-            if let Some(slot) = bytes.get_mut(at..at + 4) {
+            if let Some(slot) = message.get_mut(at..at + 4) {
                 slot.copy_from_slice(&word.to_le_bytes());
             }
         }
-        let behind = match self.end > self.size {
-            true => bytes.split_off(units(self.size)),
-            false => Vec::new(),
-        };
-        bytes.truncate(self.size as usize);
-        (bytes, behind)
+        let behind = message.split_off(self.size as usize);
+        (message, behind)
     }
 }
 
@@ -160,12 +155,15 @@ mod tests {
         use TemplateWord::{Constant, Value};
         let template = Template {
             size: 7,
-            end: 20,
+            end: 32,
             words: vec![(0, Constant(0x6463_6261)), (1, Constant(0x6665)), (4, Value(1))],
         };
         let (message, values) = template.expand(&[5, 6]);
         assert_eq!(message, b"abcdef\0");
-        assert_eq!((&values[..4], values.len()), (&[6, 0, 0, 0][..], UNIT_BYTES as usize));
+        assert_eq!(
+            (&values[..13], values.len()),
+            (&[0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0][..], 25)
+        );
         let message = Template {
             size: 4,
             end: 4,

@@ -24,8 +24,7 @@
 //!                6  STAGE     SPIR-V execution model of the entry point
 //!                7  SPECIALIZATION  key of the pipeline's specialisation, 0 without one
 //!             8-11  IDENTITY  the invocation, by stage (see below)
-//!            12...  payload, zero padded to a unit; in the rest of LENGTH, if there is any, the values at the abort,
-//!                   which the site describes
+//!            12...  payload, then the values at the abort that the site describes, zero padded to the end of the record
 //!
 //! A record whose word 1 has bit 31 set is a compact one: see [`crate::compact`].
 //!
@@ -111,17 +110,12 @@ pub const fn commit_word(unit: u32) -> u32 {
     COMMIT_MAGIC.wrapping_add(unit)
 }
 
-/// Units of a record with `size` bytes of payload, and no values behind it.
+/// Units of a record with `size` bytes of payload and of values.
 pub const fn record_units(size: u32) -> u32 {
     HEADER_UNITS + size.div_ceil(UNIT_BYTES)
 }
 
-/// Byte offset from the start of the payload, of `size` bytes, to the values behind it.
-pub const fn values_offset(size: u32) -> u32 {
-    size.next_multiple_of(UNIT_BYTES)
-}
-
-/// Most units of values behind a message.
+/// Most units of values behind a payload.
 pub const MAX_VALUE_UNITS: u32 = 15;
 
 /// The default limit of a message, in bytes: the minimum of `maxShaderAbortMessageSize` that `VK_KHR_shader_abort`

@@ -1,8 +1,7 @@
 //! The values at the aborts of a site: which record bytes hold the operands of the condition that led to the abort, and the
 //! variables in scope there.
 //!
-//! Offsets count from the start of the payload. Values that the message does not hold lie behind it, from
-//! [`values_offset`](crate::layout::values_offset) on.
+//! Offsets count from the start of the payload. Values that the message does not hold lie behind it.
 
 use crate::decode::decode;
 use crate::format::value_display::show;

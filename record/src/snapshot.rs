@@ -4,7 +4,7 @@ use crate::compact::{self, Tag};
 use crate::invocation::Invocation;
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
-    UNIT_WORDS, commit_word, header, record_units, values_offset,
+    UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::site::{ModuleHash, SiteId, SiteTable};
 use std::sync::Arc;
@@ -34,17 +34,14 @@ pub struct Record {
     pub invocation: Invocation,
     /// The bytes of the message, in the layout of its type; only its values if the record is compact and its module not known.
     pub payload: Vec<u8>,
-    /// The values at the abort, from the first unit behind the message on.
+    /// What follows the message to the end of the record: the values at the abort, and padding.
     pub values: Vec<u8>,
 }
 
 impl Record {
-    /// The message, zero padded to a unit, and the values behind it.
+    /// The message and what follows it.
     pub(crate) fn message_and_values(&self) -> Vec<u8> {
-        let mut bytes = self.payload.clone();
-        bytes.resize(bytes.len().next_multiple_of(UNIT_BYTES as usize), 0);
-        bytes.extend_from_slice(&self.values);
-        bytes
+        [self.payload.as_slice(), &self.values].concat()
     }
 }
 
@@ -188,8 +185,7 @@ impl Snapshot {
         words
             .iter()
             .for_each(|word| payload.extend_from_slice(&word.to_le_bytes()));
-        let values = payload.split_off((values_offset(size) as usize).min(payload.len()));
-        payload.truncate(size as usize);
+        let values = payload.split_off((size as usize).min(payload.len()));
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
             unit,

@@ -3,9 +3,10 @@
 use crate::times::Times;
 use crate::{debian, deny, generate, provision, toolchain};
 use anyhow::Result;
+use std::fs;
 use std::process::Command;
 use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
-use vkabort_test_kit::{process, slang, spirv_tools};
+use vkabort_test_kit::{e2e_failures, process, slang, spirv_tools};
 
 /// Runs every check. Stops at the first that fails.
 ///
@@ -14,11 +15,21 @@ use vkabort_test_kit::{process, slang, spirv_tools};
 /// A package cannot be installed, or a check fails.
 pub fn test() -> Result<()> {
     let mut times = Times::default();
+    let earlier = e2e_failures().metadata().map_or(0, |file| file.len());
     let result = run_all(&mut times);
     println!("\nDrivers:");
     provision::report();
     println!("\nTimes:");
     times.print();
+    // Last, since a CI log may be cut at its beginning.
+    let failures = fs::read(e2e_failures()).unwrap_or_default();
+    let failures = failures.get(earlier as usize..).unwrap_or_default();
+    if !failures.is_empty() {
+        println!(
+            "\nEnd-to-end cases that failed:\n{}",
+            String::from_utf8_lossy(failures).trim_end()
+        );
+    }
     result?;
     println!("\nAll checks passed.");
     Ok(())

@@ -28,12 +28,18 @@ impl DebugSet {
 
 /// Numbers of the instructions that are read. Both debug-information sets use the same numbers.
 pub(crate) mod debug_info {
+    pub(crate) const TYPE_COMPOSITE: u32 = 10;
+    pub(crate) const TYPE_MEMBER: u32 = 11;
     pub(crate) const FUNCTION: u32 = 20;
     pub(crate) const LEXICAL_BLOCK: u32 = 21;
     pub(crate) const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;
     pub(crate) const SCOPE: u32 = 23;
     pub(crate) const NO_SCOPE: u32 = 24;
     pub(crate) const INLINED_AT: u32 = 25;
+    pub(crate) const LOCAL_VARIABLE: u32 = 26;
+    pub(crate) const DECLARE: u32 = 28;
+    pub(crate) const VALUE: u32 = 29;
+    pub(crate) const EXPRESSION: u32 = 31;
     pub(crate) const SOURCE: u32 = 35;
     pub(crate) const FUNCTION_DEFINITION: u32 = 101;
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
@@ -53,6 +59,18 @@ pub(crate) mod debug_info {
         pub(crate) const INLINED_LINE: usize = 5;
         pub(crate) const INLINED_SCOPE: usize = 6;
         pub(crate) const INLINED_AT: usize = 7;
+        pub(crate) const COMPOSITE_MEMBERS: usize = 14;
+        pub(crate) const MEMBER_NAME: usize = 5;
+        pub(crate) const MEMBER_TYPE: usize = 6;
+        pub(crate) const VARIABLE_NAME: usize = 5;
+        pub(crate) const VARIABLE_TYPE: usize = 6;
+        pub(crate) const VARIABLE_PARENT: usize = 10;
+        /// Variable, value and expression of `DebugDeclare` and `DebugValue`; then the indices of `DebugValue`.
+        pub(crate) const DESCRIBED_VARIABLE: usize = 5;
+        pub(crate) const DESCRIBED_VALUE: usize = 6;
+        pub(crate) const DESCRIBED_EXPRESSION: usize = 7;
+        pub(crate) const DESCRIBED_PART: usize = 8;
+        pub(crate) const EXPRESSION_OPERATIONS: usize = 5;
         pub(crate) const SOURCE_FILE: usize = 5;
         pub(crate) const SOURCE_TEXT: usize = 6;
         pub(crate) const CONTINUED_TEXT: usize = 5;

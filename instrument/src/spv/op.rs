@@ -17,7 +17,7 @@ from_spirv! { u16; Op:
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
     SpecConstantTrue SpecConstantFalse
     SpecConstantComposite SpecConstantOp
-    Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
+    Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store CopyMemory AccessChain
     InBoundsAccessChain PtrAccessChain ArrayLength InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT

@@ -219,7 +219,12 @@ fn other_samples(site: &SiteReport) -> Vec<String> {
     };
     for sample in others {
         let has_other_message = sample.message.bytes != first.message.bytes;
-        let differences = differences(sample, first);
+        let message = if has_other_message {
+            sample.message.text.as_str()
+        } else {
+            ""
+        };
+        let differences = differences(sample, first, message);
         if !has_other_message && differences.is_none() {
             continue;
         }

@@ -5,6 +5,7 @@ use crate::format::value_display::show;
 use crate::report::data::{NamedValue, Sample};
 use crate::report::rows::Lines;
 use crate::report::site_report::SiteReport;
+use crate::value::Value;
 
 /// Columns of a line of values; a longer list is continued on the next line.
 const COLUMNS: usize = 100;
@@ -33,8 +34,9 @@ pub(crate) fn values(site: &SiteReport) -> Option<Lines> {
     ))
 }
 
-/// The condition's operands and the variables of a sample that differ from those of the first one: `index = 71, i = 3`.
-pub(crate) fn differences(sample: &Sample, first: &Sample) -> Option<String> {
+/// The condition's operands and the variables of a sample that differ from those of the first one: `index = 71, i = 3`. Without
+/// those whose value the text of the message shows already.
+pub(crate) fn differences(sample: &Sample, first: &Sample, message: &str) -> Option<String> {
     let all = |sample: &Sample| -> Vec<NamedValue> {
         let operands = sample.condition.iter().flat_map(|condition| condition.values.iter());
         operands.chain(&sample.values).cloned().collect()
@@ -43,7 +45,13 @@ pub(crate) fn differences(sample: &Sample, first: &Sample) -> Option<String> {
     let mut shown: Vec<String> = Vec::new();
     for (value, other) in values.iter().zip(&of_first) {
         let text = show_named(value);
-        if text != show_named(other) && !shown.contains(&text) {
+        let is_in_message = |value: &Value| {
+            let value = show(value);
+            let words = message.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-')));
+            words.into_iter().any(|word| word == value)
+        };
+        let is_known = text == show_named(other) || value.value.as_ref().is_some_and(is_in_message);
+        if !is_known && !shown.contains(&text) {
             shown.push(text);
         }
     }
@@ -77,4 +85,93 @@ fn wrap(heading: String, items: impl Iterator<Item = String>) -> Lines {
         is_first = false;
     }
     Lines(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+    use crate::report::data::ConditionReport;
+    use crate::scalar::Scalar;
+    use crate::scalar_type::ScalarType;
+
+    fn value(name: &str, bits: u64) -> NamedValue {
+        let value = Some(Value::Scalar(Scalar::from_bits(ScalarType::U32, bits)));
+        let name = name.to_owned();
+        NamedValue { name, value }
+    }
+
+    fn sample(index: u64, values: Vec<NamedValue>) -> Sample {
+        Sample {
+            condition: Some(ConditionReport {
+                text: "index >= count".to_owned(),
+                values: vec![value("index", index), value("count", 64)],
+            }),
+            values,
+            ..Sample::new(Message::untyped(b"text"))
+        }
+    }
+
+    fn lines(lines: Option<Lines>) -> Vec<String> {
+        lines.map(|lines| lines.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_condition_has_the_values_of_its_operands() {
+        let with = sample(70, vec![]);
+        assert_eq!(
+            lines(condition(&with)),
+            ["condition: index >= count with index = 70, count = 64"]
+        );
+        let mut without = sample(0, vec![]);
+        if let Some(condition) = &mut without.condition {
+            condition.values.clear();
+        }
+        assert_eq!(lines(condition(&without)), ["condition: index >= count"]);
+        without.condition = None;
+        assert_eq!(lines(condition(&without)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn long_lists_are_wrapped_and_what_was_left_out_is_counted() {
+        let all: Vec<NamedValue> = (0..12).map(|n| value(&format!("variable_{n}"), 1000 + n)).collect();
+        let lost = NamedValue {
+            name: "lost".to_owned(),
+            value: None,
+        };
+        let site = SiteReport {
+            samples: vec![sample(1, all.into_iter().chain([lost]).collect())],
+            values_left_out: 3,
+            ..SiteReport::default()
+        };
+        let lines = lines(values(&site));
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        let joined: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+        assert!(
+            joined
+                .join(" ")
+                .ends_with("variable_11 = 1011, lost = <optimized out>, ... 3 more"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn samples_show_what_differs_from_the_first() {
+        let first = sample(70, vec![value("i", 3), value("n", 9)]);
+        let other = sample(71, vec![value("i", 3), value("n", 10)]);
+        assert_eq!(differences(&other, &first, "").as_deref(), Some("index = 71, n = 10"));
+        assert_eq!(differences(&other, &first, "bad index 71").as_deref(), Some("n = 10"));
+        assert_eq!(differences(&first, &first, ""), None);
+    }
+
+    #[test]
+    fn names_from_the_shader_do_not_break_lines() {
+        let hostile = sample(1, vec![value("a\nvkabort: fake", 1)]);
+        let site = SiteReport {
+            samples: vec![hostile],
+            ..SiteReport::default()
+        };
+        assert!(lines(values(&site)).iter().all(|line| !line.contains('\n')));
+    }
 }

@@ -39,3 +39,8 @@ pub fn store() -> PathBuf {
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
+
+/// The file to which end-to-end cases that fail are appended, by all runs.
+pub fn e2e_failures() -> PathBuf {
+    target().join("e2e-failures.txt")
+}

@@ -8,9 +8,9 @@ use anyhow::{Result, ensure};
 
 pub(super) const CASES: &[Case] = cases! {
     "geometry::tessellation_control" => tessellation(gpu, CONTROL, 1),
-        logs(&["control 1", "primitive 0, invocation 1"]);
-    "geometry::tessellation_evaluation" => tessellation(gpu, EVALUATION, 2), logs(&["evaluation 2", "primitive 0"]);
-    "geometry::geometry_shader" => geometry(gpu), logs(&["geometry 1", "primitive 0, invocation 1"]);
+        logs(&["control 1", "primitive 0, invocation 1", "= condition: stage == 1 && at == i with stage = 1"]);
+    "geometry::tessellation_evaluation" => tessellation(gpu, EVALUATION, 2), logs(&["evaluation 2", "primitive 0", "= condition: stage == 2 && at == i"]);
+    "geometry::geometry_shader" => geometry(gpu), logs(&["geometry 1", "primitive 0, invocation 1", "= condition: stage == 3 && at == i"]);
     "geometry::never_taken_draws_the_same" => never_taken(gpu), silent();
 };
 

@@ -8,8 +8,8 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
-    "mesh::task_shader" => aborts(gpu, TASK, 6), logs(&["task 6", "(6, 0, 0)"]);
-    "mesh::mesh_shader" => aborts(gpu, MESH, 5), logs(&["mesh 5"]);
+    "mesh::task_shader" => aborts(gpu, TASK, 6), logs(&["task 6", "(6, 0, 0)", "= condition: stage == 1 && at == i with stage = 1"]);
+    "mesh::mesh_shader" => aborts(gpu, MESH, 5), logs(&["mesh 5", "= condition: stage == 2 && at == i with stage = 2"]);
     "mesh::never_taken_draws_the_same" => never_taken(gpu), silent();
 };
 

@@ -67,6 +67,8 @@ mod support;
 mod test_driver;
 mod trap;
 mod untouched;
+mod values;
+mod values_compilers;
 mod waiting;
 
 use crate::case::Case;
@@ -141,6 +143,8 @@ pub fn all() -> Vec<Case> {
         storm::CASES,
         trap::CASES,
         untouched::CASES,
+        values::CASES,
+        values_compilers::CASES,
         waiting::CASES,
         pipeline_creation::CASES,
         &checks,

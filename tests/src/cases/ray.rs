@@ -9,12 +9,18 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
-    "ray::generation" => aborts(gpu, 1, 10), logs(&["ray generation 10", "launch (2, 1, 0)"]);
-    "ray::miss" => aborts(gpu, 2, 31), logs(&["miss 31", "launch (7, 3, 0)"]);
-    "ray::callable" => aborts(gpu, 3, 45), logs(&["callable 45", "launch (5, 5, 0)"]);
-    "ray::closest_hit" => aborts(gpu, 4, 48), logs(&["closest hit 48", "launch (0, 6, 0)"]);
-    "ray::any_hit_terminates_the_ray" => aborts(gpu, 5, 19), logs(&["any hit 19", "launch (3, 2, 0)"]);
-    "ray::intersection" => aborts(gpu, 6, 36), logs(&["intersection 36", "launch (4, 4, 0)"]);
+    "ray::generation" => aborts(gpu, 1, 10),
+        logs(&["ray generation 10", "launch (2, 1, 0)", "= condition: stage == 1 && launch == at"]);
+    "ray::miss" => aborts(gpu, 2, 31),
+        logs(&["miss 31", "launch (7, 3, 0)", "= condition: stage == 2 && launch == at"]);
+    "ray::callable" => aborts(gpu, 3, 45),
+        logs(&["callable 45", "launch (5, 5, 0)", "= condition: stage == 3 && launch == at"]);
+    "ray::closest_hit" => aborts(gpu, 4, 48),
+        logs(&["closest hit 48", "launch (0, 6, 0)", "= condition: stage == 4 && launch == at"]);
+    "ray::any_hit_terminates_the_ray" => aborts(gpu, 5, 19),
+        logs(&["any hit 19", "launch (3, 2, 0)", "= condition: stage == 5 && launch == at"]);
+    "ray::intersection" => aborts(gpu, 6, 36),
+        logs(&["intersection 36", "launch (4, 4, 0)", "= condition: stage == 6 && launch == at"]);
     "ray::never_taken_traces_the_same" => never_taken(gpu), silent();
 };
 

@@ -24,8 +24,8 @@ pub(super) const CASES: &[Case] = cases! {
     "report::of_many_invocations_as_json" => many(gpu), alone(), set(JSON), reports("many");
     "report::of_a_statement_over_several_lines" => statement(gpu, Form::NonSemantic), alone(), reports("statement");
     "report::of_a_statement_with_lines" => statement(gpu, Form::Lines), alone(), reports("statement_lines");
-    "report::of_a_statement_in_slang" => slang_file(gpu, "report/statement.slang"), alone(), reports("statement_slang");
-    "report::of_a_statement_in_slang_as_json" => slang_file(gpu, "report/statement.slang"),
+    "report::of_a_statement_in_slang" => slang_file(gpu, "report/statement.slang", &["-g2"]), alone(), reports("statement_slang");
+    "report::of_a_statement_in_slang_as_json" => slang_file(gpu, "report/statement.slang", &["-g2"]),
         alone(), set(JSON), reports("statement_slang");
     "report::of_a_release_build" => stripped(gpu), alone(), reports("stripped");
     "report::without_debug_info_and_names" => bare(gpu), alone(), reports("bare");
@@ -37,7 +37,7 @@ pub(super) const CASES: &[Case] = cases! {
     "report::of_a_vertex" => vertex(device),
         alone(), logs(&["vertex 1 of instance 0", "stage/vertex.vert:11", "= invocation vertex 1, instance 0"]);
     "report::of_more_than_fits" => storm(device),
-        alone(), set(&[("arena_size", "131072")]),
+        alone(), set(&[("arena_size", "131072"), ("values", "off")]),
         logs(&[
             // 1024 workgroups of 64 invocations, and room for 2046 records of 64 bytes behind the control block.
             "62808 more aborts did not fit into the arena of 131072 bytes: raise the setting `arena_size` to see them",
@@ -99,16 +99,17 @@ fn stripped(gpu: &Gpu) -> Result<()> {
 }
 
 fn slang(gpu: &Gpu) -> Result<()> {
-    slang_file(gpu, "report/bounds.slang")
+    slang_file(gpu, "report/bounds.slang", &["-g2"])
 }
 
-fn slang_file(gpu: &Gpu, file: &str) -> Result<()> {
+/// Runs a shader that Slang compiles with these options; one of its invocations aborts.
+pub(super) fn slang_file(gpu: &Gpu, file: &str, options: &[&str]) -> Result<()> {
     let slang = Slang::find().map_err(|error| match error.downcast::<Skip>() {
         Ok(skip) => skip,
         Err(error) => Skip(format!("{error:#}")),
     })?;
     let source = std::fs::read_to_string(crate::glsl::folder().join(file))?;
-    run(gpu, &slang.compile(file, &source, &["-g2"])?, &marked(&[5]))
+    run(gpu, &slang.compile(file, &source, options)?, &marked(&[5]))
 }
 
 fn many(gpu: &Gpu) -> Result<()> {

@@ -2,20 +2,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Result, Write as _};
-use std::path::PathBuf;
 use std::process::Command;
 use vkabort_test_kit::process::output;
-use vkabort_test_kit::{root, target};
-
-/// The file.
-pub fn file() -> PathBuf {
-    target().join("e2e-failures.txt")
-}
+use vkabort_test_kit::{e2e_failures, root};
 
 /// Appends a failure at once, since the run may be killed: time, commit, load, name and error.
 pub fn keep(name: &str, error: &str) {
     if let Err(problem) = append(name, error) {
-        eprintln!("{}: {problem}", file().display());
+        eprintln!("{}: {problem}", e2e_failures().display());
     }
 }
 
@@ -28,7 +22,7 @@ fn append(name: &str, error: &str) -> Result<()> {
     let commit = said("git", &["describe", "--always", "--dirty", "--exclude=*"]);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
-    let mut file = OpenOptions::new().create(true).append(true).open(file())?;
+    let mut file = OpenOptions::new().create(true).append(true).open(e2e_failures())?;
     // In one piece, since several runs may append.
     file.write_all(format!("{date}, commit {commit}, load {load}: {name}: {error}\n\n").as_bytes())
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use vkabort_runner::{CaseResult, Outcome, Runner};
 use vkabort_test_kit::drivers::{Driver, are_required};
+use vkabort_test_kit::e2e_failures;
 
 /// Driver and reason of skipped tests, with the name of each one's case.
 static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeMap::new());
@@ -119,7 +120,7 @@ pub fn finish() -> anyhow::Result<()> {
         failures::keep("the end of the processes that cases shared", &format!("{error:#}"));
     }
     if finished.is_err() || !failed.is_empty() {
-        println!("all failures, also of earlier runs: {}", failures::file().display());
+        println!("all failures, also of earlier runs: {}", e2e_failures().display());
     }
     finished
 }

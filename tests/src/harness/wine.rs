@@ -22,6 +22,7 @@ const EXCLUDED: &[(&str, &str)] = &[
         "allocation::each_request",
         "the loader for Windows answers a refused request of its own with other errors",
     ),
+    ("forked::", "Windows has no `fork`"),
     (
         "programs::",
         "random programs test the rewriter, which is the same on every system, and most need SPIRV-Tools",

@@ -22,7 +22,12 @@ pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&M
     for variant in variants {
         let abort = matches!(
             variant,
-            Variant::Layer | Variant::ByValue | Variant::Planted | Variant::Native
+            Variant::Layer
+                | Variant::WithoutValues
+                | Variant::WithVariables
+                | Variant::ByValue
+                | Variant::Planted
+                | Variant::Native
         );
         if abort && !gpu.has_extension(khr::SHADER_ABORT_NAME)? {
             continue;

@@ -17,6 +17,10 @@ pub enum Variant {
     Return,
     /// It aborts; the layer rewrites the shader.
     Layer,
+    /// The same, without values at the abort.
+    WithoutValues,
+    /// The same, with the condition and variables.
+    WithVariables,
     /// The same, but large values are loaded before they are copied.
     ByValue,
     /// There is no check of its own; the sanitizer plants one in each loop, and the layer rewrites the shader.
@@ -29,10 +33,12 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Unchecked,
         Self::Return,
+        Self::WithoutValues,
         Self::Layer,
+        Self::WithVariables,
         Self::ByValue,
         Self::Planted,
         Self::Native,
@@ -45,6 +51,8 @@ impl Variant {
             Self::Unchecked => "no check",
             Self::Return => "return",
             Self::Layer => "layer",
+            Self::WithoutValues => "values = off",
+            Self::WithVariables => "values = on",
             Self::ByValue => "by value",
             Self::Planted => "loop check",
             Self::Native => "native",
@@ -57,7 +65,7 @@ impl Variant {
         match self {
             Self::Unchecked | Self::Planted => 0,
             Self::Return => 1,
-            Self::Layer | Self::ByValue | Self::Native => 2,
+            Self::Layer | Self::WithoutValues | Self::WithVariables | Self::ByValue | Self::Native => 2,
             Self::Printf => 3,
         }
     }

@@ -39,6 +39,41 @@ impl Position<'_> {
     }
 }
 
+/// A local variable of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LocalVariable {
+    /// Its name; with members behind it if this is a part of the variable.
+    pub(crate) name: String,
+    /// Its `DebugLocalVariable`.
+    id: Id,
+    /// The scope that declares it.
+    scope: Id,
+    /// The `DebugInlinedAt` of the function's inlined copy.
+    inlined_at: Id,
+}
+
+impl LocalVariable {
+    /// Whether a position is in the variable's scope. Without a scope at the position, every variable may be.
+    pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
+        let Some(scope) = position.scope else { return true };
+        let has_scope = || {
+            index
+                .scopes(scope.id(operand::SCOPE))
+                .any(|of| of.result() == self.scope)
+        };
+        scope.id(operand::SCOPE_INLINED_AT) == self.inlined_at && has_scope()
+    }
+}
+
+/// A variable that debug information describes at a point.
+#[derive(Clone, Debug)]
+pub(crate) struct DescribedVariable {
+    pub(crate) variable: LocalVariable,
+    /// Whether `value` is a pointer to its memory.
+    pub(crate) is_declaration: bool,
+    pub(crate) value: Id,
+}
+
 /// A function that was inlined into the next one, or the last one itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inlined {
@@ -157,6 +192,62 @@ impl<'a> Index<'a> {
             _ => None,
         })
         .take(MAX_CHAIN)
+    }
+
+    /// Member `number` of a `DebugTypeComposite`.
+    fn debug_member(&self, ty: Id, number: u32) -> Option<Inst<'a>> {
+        let (_, composite) = self
+            .debug_def(ty)
+            .filter(|(_, ty)| ty.ext_inst() == debug_info::TYPE_COMPOSITE)?;
+        let (_, member) = self.debug_def(composite.id(operand::COMPOSITE_MEMBERS + number as usize))?;
+        (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
+    }
+
+    /// Whether the module has debug information that describes variables.
+    pub(crate) fn has_debug_info(&self) -> bool {
+        self.debug_sets.iter().any(|(_, set)| *set != DebugSet::Other)
+    }
+
+    /// What a `DebugDeclare` or `DebugValue` describes. `None` for other instructions, and if the value has to be computed.
+    pub(crate) fn described_variable(&self, inst: &Inst<'_>, position: &Position<'_>) -> Option<DescribedVariable> {
+        let set = self.debug_set(inst).filter(|set| *set != DebugSet::Other)?;
+        let is_declaration = match inst.ext_inst() {
+            debug_info::DECLARE => true,
+            debug_info::VALUE => false,
+            _ => return None,
+        };
+        let (_, expression) = self.debug_def(inst.id(operand::DESCRIBED_EXPRESSION))?;
+        let is_plain = expression.ext_inst() == debug_info::EXPRESSION
+            && expression.from(operand::EXPRESSION_OPERATIONS).is_empty();
+        let (_, variable) = self.debug_def(inst.id(operand::DESCRIBED_VARIABLE))?;
+        if !is_plain || variable.ext_inst() != debug_info::LOCAL_VARIABLE {
+            return None;
+        }
+        let mut name = self
+            .string(variable.id(operand::VARIABLE_NAME))
+            .filter(|name| !name.is_empty())?;
+        let mut ty = variable.id(operand::VARIABLE_TYPE);
+        for part in inst.from(operand::DESCRIBED_PART) {
+            let number = self.number(set, *part);
+            let member = self.debug_member(ty, number);
+            name += &match member.and_then(|member| self.string(member.id(operand::MEMBER_NAME))) {
+                Some(member) => format!(".{member}"),
+                None => format!("[{number}]"),
+            };
+            ty = member.map_or(Id::NONE, |member| member.id(operand::MEMBER_TYPE));
+        }
+        Some(DescribedVariable {
+            variable: LocalVariable {
+                name,
+                id: variable.result(),
+                scope: variable.id(operand::VARIABLE_PARENT),
+                inlined_at: position
+                    .scope
+                    .map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT)),
+            },
+            is_declaration,
+            value: inst.id(operand::DESCRIBED_VALUE),
+        })
     }
 
     /// The name of the function that a scope is in.

@@ -24,7 +24,7 @@ pub(super) fn deciding_edge<'w>(flow: &FunctionFlow<'_, 'w>, abort: Node) -> Opt
             node = header;
             continue;
         }
-        if !flow.has_predecessors(node) {
+        if flow.predecessors(node).is_empty() {
             return None;
         }
         let Some(before) = flow.only_predecessor(node) else {

@@ -49,14 +49,14 @@ impl<'a, 'w> FunctionFlow<'a, 'w> {
 
     /// The only predecessor of a block, by the blocks that branch to it.
     pub(super) fn only_predecessor(&self, node: Node) -> Option<Node> {
-        match self.predecessors.get(node)?.as_slice() {
+        match self.predecessors(node) {
             [only] => Some(*only),
             _ => None,
         }
     }
 
-    pub(super) fn has_predecessors(&self, node: Node) -> bool {
-        self.predecessors.get(node).is_some_and(|list| !list.is_empty())
+    pub(super) fn predecessors(&self, node: Node) -> &[Node] {
+        self.predecessors.get(node).map_or(&[], Vec::as_slice)
     }
 
     /// The header of the outermost loop that has `node` but not `other`.

@@ -184,49 +184,48 @@ impl SameValue<'_, '_, '_> {
 
     /// Whether two loads of one place read the same value: nothing can write to it between them.
     fn is_unchanged(&self, a: &Inst<'_>, b: &Inst<'_>) -> bool {
-        let index = self.flow.index;
         // Both are volatile or atomic, or neither is.
         if a.load_access() != 0 {
             return false;
         }
-        let class = index.storage_class(index.type_of(a.pointer()));
-        if matches!(
-            class,
-            Some(storage_class::Input | storage_class::UniformConstant | storage_class::PushConstant)
-        ) {
-            return true;
-        }
-        if !matches!(class, Some(storage_class::Function | storage_class::Private)) {
-            return false;
-        }
+        let index = self.flow.index;
         let (first, last) = if a.offset < b.offset { (a, b) } else { (b, a) };
-        let (Some(start), Some(mut node)) = (self.flow.node_at(first.offset), self.flow.node_at(last.offset)) else {
+        match index.storage_class(index.type_of(a.pointer())) {
+            Some(storage_class::Input | storage_class::UniformConstant | storage_class::PushConstant) => true,
+            Some(storage_class::Function | storage_class::Private) => is_quiet(self.flow, first.offset, last.offset),
+            _ => false,
+        }
+    }
+}
+
+/// Whether there is one path from one word offset of a function to another, and nothing on it writes memory.
+pub(super) fn is_quiet(flow: &FunctionFlow<'_, '_>, from: usize, to: usize) -> bool {
+    let (Some(start), Some(mut node)) = (flow.node_at(from), flow.node_at(to)) else {
+        return false;
+    };
+    let mut end = to;
+    for _ in 0..flow.function.blocks.len() {
+        let Some(block) = flow.block(node) else {
             return false;
         };
-        let mut end = last.offset;
-        for _ in 0..self.flow.function.blocks.len() {
-            let Some(block) = self.flow.block(node) else {
-                return false;
-            };
-            let from = if node == start { first.offset } else { block.offset };
-            let is_quiet = |inst: Inst<'_>| {
-                writes_no_memory(inst.opcode())
-                    || matches!(inst.opcode(), op::Label | op::Phi | op::SelectionMerge | op::LoopMerge)
-                    || op::is_terminator(inst.opcode())
-                    || index.is_debug_inst(&inst)
-            };
-            if !index.insts(from, end).all(is_quiet) {
-                return false;
-            }
-            if node == start {
-                return true;
-            }
-            let Some(before) = self.flow.only_predecessor(node) else {
-                return false;
-            };
-            node = before;
-            end = self.flow.block(node).map_or(0, |block| block.end);
+        let begin = if node == start { from } else { block.offset };
+        let is_quiet = |inst: Inst<'_>| {
+            writes_no_memory(inst.opcode())
+                || matches!(inst.opcode(), op::Label | op::Phi | op::SelectionMerge | op::LoopMerge)
+                || op::is_terminator(inst.opcode())
+                || flow.index.is_debug_inst(&inst)
+        };
+        if !flow.index.insts(begin, end).all(is_quiet) {
+            return false;
         }
-        false
+        if node == start {
+            return true;
+        }
+        let Some(before) = flow.only_predecessor(node) else {
+            return false;
+        };
+        node = before;
+        end = flow.block(node).map_or(0, |block| block.end);
     }
+    false
 }

@@ -1,10 +1,12 @@
 //! Names of values: `OpName`, the expression that loaded them, small arithmetic.
 
+use super::debug_values::names_of_values;
 use crate::analysis::index::Index;
 use crate::analysis::index::names::Names;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::op_sets::is_untyped_chain;
 use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::scalar::Scalar;
 
 /// Most operations in an expression, one inside the other.
@@ -17,6 +19,8 @@ pub(super) struct ValueNames<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) names: &'a Names,
     glsl: Vec<Id>,
+    /// Names from debug information.
+    described: HashMap<Id, String>,
 }
 
 /// An expression in the language of the source.
@@ -48,6 +52,7 @@ impl<'a, 'w> ValueNames<'a, 'w> {
             index,
             names,
             glsl: index.sets("GLSL.std.450"),
+            described: names_of_values(index),
         }
     }
 
@@ -93,6 +98,9 @@ impl<'a, 'w> ValueNames<'a, 'w> {
         let inst = self.index.def(id)?;
         if let Some(literal) = self.literal(id) {
             return Some(Expression::simple(literal));
+        }
+        if let Some(name) = self.described.get(&id) {
+            return Some(Expression::simple(name.clone()));
         }
         // Copies and operations are defined after their operands, but for phis, which are not followed.
         let operand = |at: usize, depth| {

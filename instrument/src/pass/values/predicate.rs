@@ -10,6 +10,8 @@
 use super::condition::{Edge, cases};
 use super::function::FunctionFlow;
 use super::names::ValueNames;
+use crate::analysis::index::typed::Node;
+use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 use vkabort_record::scalar::Scalar;
@@ -154,6 +156,15 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
             (op::Any | op::All, _) if operands_are_earlier() => {
                 let function = if inst.opcode() == op::Any { "any" } else { "all" };
                 let vector = self.flow.index.def(inst.id(3))?;
+                // GLSL's comparison of whole vectors.
+                let is_whole = match comparison(vector.opcode(), true) {
+                    Some("==") => inst.opcode() == op::All,
+                    Some("!=") => inst.opcode() == op::Any,
+                    _ => false,
+                };
+                if is_whole && let Some(symbol) = comparison(vector.opcode(), held) {
+                    return Some(self.compare(&vector, symbol));
+                }
                 let argument = match comparison(vector.opcode(), true) {
                     Some(symbol) => self.compare(&vector, symbol).0,
                     None => self.operand(inst.id(3)),
@@ -165,7 +176,8 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
                 let argument = self.operand(inst.id(3));
                 Some(call(function, argument, held))
             }
-            (op::Phi, Some(below)) => self.short_circuit(&inst, held, below),
+            (op::Phi, Some(below)) => self.short_circuit(&inst, held, below).or_else(|| self.named(id, held)),
+            (op::Load, Some(below)) => self.named(id, held).or_else(|| self.stored(&inst, held, below)),
             _ => self.named(id, held),
         }
     }
@@ -211,53 +223,118 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         Some((vec![Piece::Text(text)], Binding::Unary))
     }
 
-    /// `a && b` and `a || b` as a phi of two values, of which one skips the block of the other.
+    /// `a && b` and `a || b` as a phi of two values, of which one skips the other.
     fn short_circuit(&mut self, phi: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
-        let index = self.flow.index;
-        let block = self.flow.block(self.flow.node_at(phi.offset)?)?.label;
+        let block = self.flow.node_at(phi.offset)?;
         let pairs: SmallVec<[(Id, Id); 3]> = phi.phi_pairs().collect();
-        let &[(first, from_first), (second, from_second)] = pairs.as_slice() else {
+        let &[first, second] = pairs.as_slice() else {
             return None;
         };
-        let orders = [
-            (first, from_first, second, from_second),
-            (second, from_second, first, from_first),
-        ];
-        orders.into_iter().find_map(|(short, around, long, through)| {
-            let before = self.flow.block(self.flow.node_of_label(around)?)?;
-            let branch = index.terminator(before);
-            if branch.opcode() != op::BranchConditional {
-                return None;
+        self.selected(block, phi.offset, [first, second], held, below)
+    }
+
+    /// The same as a load of a variable to which both predecessors of its block have stored, as Slang writes it.
+    fn stored(&mut self, load: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
+        let (index, flow) = (self.flow.index, self.flow);
+        let variable = load.pointer();
+        let block = flow.node_at(load.offset)?;
+        let &[first, second] = flow.predecessors(block) else {
+            return None;
+        };
+        let is_variable = index.opcode(variable) == op::Variable
+            && index.storage_class(index.type_of(variable)) == Some(storage_class::Function);
+        if !is_variable || load.load_access() != 0 {
+            return None;
+        }
+        let mut pairs: SmallVec<[(Id, Id); 3]> = SmallVec::new();
+        for inst in index.insts(flow.function.offset, flow.function.end) {
+            match inst.opcode() {
+                op::Store if inst.pointer() == variable => {
+                    let at = flow.node_at(inst.offset)?;
+                    let label = flow.block(at).filter(|_| at == first || at == second)?.label;
+                    pairs.push((inst.stored_value(), label));
+                }
+                op::Variable | op::Load | op::ExtInst => {}
+                _ if inst.ids(1).any(|id| id == variable) => return None,
+                _ => {}
             }
-            // The value of the left operand on the edge that skips the right one.
-            let left_held = match (branch.true_label() == block, branch.false_label() == block) {
-                (true, false) => true,
-                (false, true) => false,
-                _ => return None,
+        }
+        let &[one, other] = pairs.as_slice() else {
+            return None;
+        };
+        (one.1 != other.1).then(|| self.selected(block, load.offset, [one, other], held, below))?
+    }
+
+    /// A Boolean that is one of two values by the predecessor of `block`, if one of them is constant there.
+    fn selected(
+        &mut self,
+        block: Node,
+        offset: usize,
+        pairs: [(Id, Id); 2],
+        held: bool,
+        below: u32,
+    ) -> Option<Written> {
+        let (index, flow) = (self.flow.index, self.flow);
+        let before = flow.dominators.parent(block)?;
+        let branch = index.terminator(flow.block(before)?);
+        if branch.opcode() != op::BranchConditional {
+            return None;
+        }
+        let label = flow.block(block)?.label;
+        // The outcome of the branch that leads to a predecessor.
+        let outcome = |predecessor: Id| {
+            let node = flow.node_of_label(predecessor)?;
+            let leads = |to: Id| match node == before {
+                true => to == label,
+                false => {
+                    to != label
+                        && flow
+                            .node_of_label(to)
+                            .is_some_and(|to| flow.dominators.dominates(to, node))
+                }
             };
-            let skips_with = match index.opcode(short) {
-                op::ConstantTrue => true,
-                op::ConstantFalse => false,
-                _ if short == branch.condition() => left_held,
-                _ => return None,
-            };
-            let is_later = |id: Id| index.def(id).is_none_or(|def| def.offset >= phi.offset);
-            if is_later(long) || is_later(branch.condition()) {
-                return None;
+            match (leads(branch.true_label()), leads(branch.false_label())) {
+                (true, false) => Some(true),
+                (false, true) => Some(false),
+                _ => None,
             }
-            // `left && right` is skipped with false where left is false; `!left && right` where left is true.
-            let is_and = !skips_with;
-            let left_is = if is_and { !left_held } else { left_held };
-            let left = self.boolean(branch.condition(), left_is == held, below);
-            // Only then has the right operand been computed.
-            let was_unsure = self.is_unsure;
-            self.is_unsure |= held != is_and;
-            self.joins.push(Join { block, through, around });
-            let right = self.boolean(long, held, below);
-            self.joins.pop();
-            self.is_unsure = was_unsure;
-            Some(join(is_and == held, or_unknown(left), or_unknown(right)))
-        })
+        };
+        // glslang branches on the negated left operand of `||`.
+        let condition = branch.condition();
+        let negated = index.def(condition).filter(|inst| inst.opcode() == op::LogicalNot);
+        let constant = |value: Id, outcome: bool| match index.opcode(value) {
+            op::ConstantTrue => Some(true),
+            op::ConstantFalse => Some(false),
+            _ if value == condition => Some(outcome),
+            _ if negated.is_some_and(|inst| inst.id(3) == value) => Some(!outcome),
+            _ => None,
+        };
+        let is_later = |id: Id| index.def(id).is_none_or(|def| def.offset >= offset);
+        let [first, second] = pairs;
+        [(first, second), (second, first)]
+            .into_iter()
+            .find_map(|((short, around), (long, through))| {
+                let skipped = outcome(around)?;
+                let skips_with = constant(short, skipped)?;
+                if outcome(through)? == skipped || is_later(long) || is_later(condition) {
+                    return None;
+                }
+                let is_and = !skips_with;
+                let left_is = if is_and { !skipped } else { skipped };
+                let left = self.boolean(condition, left_is == held, below);
+                // Only then has the right operand been computed.
+                let was_unsure = self.is_unsure;
+                self.is_unsure |= held != is_and;
+                self.joins.push(Join {
+                    block: label,
+                    through,
+                    around,
+                });
+                let right = self.boolean(long, held, below);
+                self.joins.pop();
+                self.is_unsure = was_unsure;
+                Some(join(is_and == held, or_unknown(left), or_unknown(right)))
+            })
     }
 
     /// An operand of a comparison: a constant, a name whose value follows, or a value.

@@ -11,8 +11,10 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
-use vkabort_record::layout::values_offset;
-use vkabort_record::message_type::{Member, Type};
+use vkabort_record::message_type::{Length, Member, Type};
+
+/// Most elements of an array.
+const MAX_ELEMENTS: u32 = 16;
 
 /// Values behind a message.
 #[derive(Debug)]
@@ -35,10 +37,9 @@ pub(super) struct TailMember {
 impl Tail {
     /// A tail of at most `room` bytes behind a message of `size` bytes, which together have at most `max` bytes.
     pub(super) fn new(size: u32, room: u32, max: u32) -> Self {
-        let start = values_offset(size);
         Self {
-            end: start,
-            limit: start.saturating_add(room).min(max),
+            end: size,
+            limit: size.saturating_add(room).min(max),
             members: Vec::new(),
         }
     }
@@ -178,8 +179,30 @@ fn alignment(ty: &Type) -> u32 {
     }
 }
 
+/// An array of `count` elements with its natural layout.
+pub(super) fn array_layout(element: Type, count: u32) -> Type {
+    Type::array(Length::Constant(count), stride(&element), element)
+}
+
+/// Bytes between the elements of an array.
+pub(super) fn stride(element: &Type) -> u32 {
+    element.size().next_multiple_of(alignment(element))
+}
+
+/// Whether a type consists of scalars that messages may have.
+pub(super) fn holds_only_scalars(index: &Index<'_>, ty: Id) -> bool {
+    let Some(inst) = index.def(ty) else { return false };
+    let of_part =
+        |part: Id| index.def(part).is_some_and(|def| def.offset < inst.offset) && holds_only_scalars(index, part);
+    match inst.opcode() {
+        op::TypeVector | op::TypeMatrix | op::TypeArray => of_part(inst.element_type()),
+        op::TypeStruct => inst.ids(2).all(of_part),
+        _ => index.scalar_type(ty).is_some(),
+    }
+}
+
 /// The type of a value with its natural layout, each scalar aligned to its size. `None` if it is not of scalars, or its size is
-/// not constant or above `max` bytes. Arrays are cut to their first elements.
+/// not constant or above `max` bytes.
 pub(super) fn natural_layout(
     index: &Index<'_>,
     name: &dyn Fn(Id, u32) -> Option<String>,
@@ -219,6 +242,16 @@ pub(super) fn natural_layout(
                 });
             }
             Type::Struct { name: None, members }
+        }
+        op::TypeArray => {
+            let element =
+                natural_layout(index, name, inst.element_type(), max).filter(|_| earlier(inst.element_type()))?;
+            let count = index.literal(&index.def(inst.array_length())?)?;
+            let count = u32::try_from(count)
+                .ok()
+                .filter(|count| (1..=MAX_ELEMENTS).contains(count))?;
+            let is_constant = index.opcode(inst.array_length()) == op::Constant;
+            is_constant.then(|| array_layout(element, count))?
         }
         _ => index.scalar_type(ty)?.into(),
     };

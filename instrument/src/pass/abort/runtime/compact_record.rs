@@ -18,7 +18,7 @@ use super::state::Runtime;
 use crate::spv::op::execution_model;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::compact::{self, HEADER_WORDS, Tag, Template, TemplateWord};
-use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 
 /// The words of an entry point's compact records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +93,7 @@ impl DeferredRecord {
         });
         Template {
             size: self.size,
-            end: match self.value_units {
-                0 => self.size,
-                _ => (self.units() - HEADER_UNITS) * UNIT_BYTES,
-            },
+            end: self.payload_units() * UNIT_BYTES,
             words: words.collect(),
         }
     }

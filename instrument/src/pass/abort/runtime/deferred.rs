@@ -2,7 +2,7 @@
 //! message that are not constant.
 //!
 //! ```text
-//! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-26), units of values behind it (bits 27-30)
+//! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-26), units that the values behind it add (bits 27-30)
 //!       bit 31 = 1   reserved and filled at the site: its unit (bits 0-30)
 //!       NONE         no record: the arena is full, the site sends none, or another invocation has aborted
 //!       RUNNING      the invocation has not aborted
@@ -32,7 +32,7 @@ pub(crate) mod record_key {
     /// Where the units of the values behind the payload begin.
     pub(crate) const VALUES_SHIFT: u32 = SITE_BITS + SIZE_BITS;
 
-    /// The key of a deferred record with a payload of `size` bytes and `values` units of values behind it. `None` if one of them
+    /// The key of a deferred record with a payload of `size` bytes to which values behind it add `values` units. `None` if one of them
     /// or the site is too large, or all are 0.
     pub(crate) fn deferred(site: u32, size: u32, values: u32) -> Option<u32> {
         let fits = site < 1 << SITE_BITS && size <= MAX_SIZE && values < 1 << (31 - VALUES_SHIFT);
@@ -59,7 +59,7 @@ pub(crate) struct DeferredRecord {
     pub(crate) site: u32,
     /// Bytes of payload.
     pub(crate) size: u32,
-    /// Units of the values behind it.
+    /// Units that the values behind it add.
     pub(crate) value_units: u32,
     /// Words of the payload and of the values by index, ascending; the others are 0.
     pub(crate) words: Vec<(u32, RecordWord)>,
