@@ -11,33 +11,15 @@
 //! All records of an entry point have the same shape, so that no code depends on the site. The values that a site does not
 //! have are undefined; its template does not name them.
 
+use super::compact_shape::CompactShape;
 use super::deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
 use crate::spv::op::execution_model;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::compact::{self, HEADER_WORDS, Tag, Template, TemplateWord};
+use vkabort_record::compact::{self, Tag, Template, TemplateWord};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
-
-/// The words of an entry point's compact records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CompactShape {
-    /// Words of IDENTITY.
-    identity: u32,
-    has_local_index: bool,
-    has_specialization: bool,
-    values: u32,
-    /// One invocation of a subgroup counts the aborts without a record.
-    in_subgroups: bool,
-}
-
-impl CompactShape {
-    fn units(self) -> u32 {
-        let words = HEADER_WORDS + self.identity + u32::from(self.has_specialization) + self.values;
-        words.div_ceil(UNIT_WORDS)
-    }
-}
 
 impl Runtime {
     /// The shape of an entry point's compact records, and their TAG without the site. `None`: its records are not compact.

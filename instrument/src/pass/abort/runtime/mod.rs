@@ -4,6 +4,7 @@
 mod arena;
 mod compact_record;
 mod compact_reserve;
+mod compact_shape;
 mod deferred;
 mod functions;
 mod identity;

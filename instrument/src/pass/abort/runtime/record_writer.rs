@@ -9,7 +9,7 @@
 //!     store hash, stage and identity; commit(unit)                              phase 4
 //! ```
 
-use super::compact_record::CompactShape;
+use super::compact_shape::CompactShape;
 use super::deferred::{DeferredRecord, EntryRecords, record_key};
 use super::open_function::OpenFunction;
 use super::record::Extent;

@@ -1,6 +1,6 @@
 //! Ids that an instrumented module shares: the flag and the variables of deferred records. Each is declared on first use.
 
-use super::compact_record::CompactShape;
+use super::compact_shape::CompactShape;
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
 use crate::analysis::spec_constants;
