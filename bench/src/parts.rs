@@ -19,6 +19,8 @@ pub enum Part {
     Rewrite,
     /// Calls that have nothing to do with aborts, with and without the layer.
     Calls,
+    /// The start of a program, with and without the layer.
+    Load,
     /// Kernels with an abort that is never taken, executed on CPU drivers.
     Kernel,
     /// A million invocations of which some abort, executed on CPU drivers.
@@ -52,6 +54,7 @@ impl Part {
         match self {
             Self::Rewrite => "Rewrite",
             Self::Calls => "Calls without aborts",
+            Self::Load => "Start of a program",
             Self::Kernel => "Aborts that are never taken",
             Self::Storm => "Many aborting invocations",
             Self::Loss => "From the dispatch to the loss",
@@ -72,6 +75,10 @@ impl Part {
                  modules have `OpUnreachable` in place of aborts."
             }
             Self::Calls => "Executed. Wall time of a call; the test driver adds almost none of its own.",
+            Self::Load => {
+                "Executed. Wall time of a call, with the loading of layers and driver from the page cache; memory that is not that \
+                 of a file. The layer rewrites the shader module of a device that enables the extension."
+            }
             Self::Kernel => "Executed. Wall time of a dispatch of 131072 invocations.",
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. debugPrintf \
@@ -129,7 +136,7 @@ impl Part {
                 name: "processor".into(),
                 ..Driver::default()
             }]),
-            Self::Calls => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
+            Self::Calls | Self::Load => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
             Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
             Self::Compilers | Self::Loops | Self::Values => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),

@@ -73,6 +73,33 @@ fn joined(texts: &[String]) -> String {
     }
 }
 
+/// A text for each pair, behind its name.
+fn each(all: Vec<Pair<'_>>, text: impl Fn(&Pair<'_>) -> String) -> String {
+    let texts: Vec<String> = all
+        .iter()
+        .map(|pair| format!("{}: {}", pair.name(), text(pair)))
+        .collect();
+    joined(&texts)
+}
+
+/// The sums of all subjects, by driver, variant and metric.
+fn summed(all: &[Measurement]) -> Vec<Measurement> {
+    let mut sums: Vec<Measurement> = Vec::new();
+    for one in all {
+        let same = |sum: &&mut Measurement| {
+            (&sum.driver, &sum.variant, &sum.metric) == (&one.driver, &one.variant, &one.metric)
+        };
+        match sums.iter_mut().find(same) {
+            Some(sum) => sum.value = sum.value.zip(one.value).map(|(sum, value)| sum + value),
+            None => sums.push(Measurement {
+                subject: "start".to_owned(),
+                ..one.clone()
+            }),
+        }
+    }
+    sums
+}
+
 /// A difference with its sign.
 fn signed(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "+" };
@@ -108,15 +135,8 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
         .filter(|one| one.subject == "16 sites")
         .cloned()
         .collect();
-    let each = |all: Vec<Pair<'_>>, text: fn(&Pair<'_>) -> String| {
-        let texts: Vec<String> = all
-            .iter()
-            .map(|pair| format!("{}: {}", pair.name(), text(pair)))
-            .collect();
-        joined(&texts)
-    };
     let times = |pair: &Pair<'_>| format!("{}x", number(pair.ratio()));
-    let more_us = |pair: &Pair<'_>| format!("{} us", signed(pair.value - pair.baseline));
+    let more = |unit: &'static str| move |pair: &Pair<'_>| format!("{} {unit}", signed(pair.value - pair.baseline));
     let more_ms_in_us = |pair: &Pair<'_>| format!("{} us", signed((pair.value - pair.baseline) * 1e3));
     let storm = |base: &str| {
         let of_storm = of(Part::Storm).iter().filter(|one| one.subject.starts_with("1048576"));
@@ -143,6 +163,7 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
         .filter(|one| one.subject == "vkQueueSubmit")
         .cloned();
     let submits: Vec<Measurement> = submits.collect();
+    let load = summed(of(Part::Load));
     let row = |measured: &str, against: &str, goal: &str, result: String| {
         ([measured, against, goal, &result].map(str::to_owned), "executed")
     };
@@ -246,7 +267,40 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             "vkQueueSubmit with the extension",
             "no layer",
             "+0.05 us",
-            each(pairs(&submits, "us", "layer, extension enabled", "no layer"), more_us),
+            each(
+                pairs(&submits, "us", "layer, extension enabled", "no layer"),
+                more("us"),
+            ),
+        ),
+        row(
+            "vkCreateInstance and vkCreateDevice",
+            "no layer",
+            "+1 ms",
+            each(
+                pairs(&load, "ms", "layer, extension not enabled", "no layer"),
+                more("ms"),
+            ),
+        ),
+        row(
+            "the same with the extension",
+            "no layer",
+            "+1 ms",
+            each(pairs(&load, "ms", "layer, extension enabled", "no layer"), more("ms")),
+        ),
+        row(
+            "memory of instance, device and shader module",
+            "no layer",
+            "+1 MiB",
+            each(
+                pairs(&load, "MiB", "layer, extension not enabled", "no layer"),
+                more("MiB"),
+            ),
+        ),
+        row(
+            "the same with the extension",
+            "no layer",
+            "+1 MiB",
+            each(pairs(&load, "MiB", "layer, extension enabled", "no layer"), more("MiB")),
         ),
         row(
             "pipeline of a 64 KiB message",

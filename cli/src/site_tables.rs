@@ -36,7 +36,12 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<ModuleInfo>> {
         let name = io::input_name(path);
         let tables = if Module::has_magic(&bytes) {
             let module = Module::parse(name.clone(), &bytes)?;
-            of_module(&module, &Options::default())?.into_iter().collect()
+            // With the templates of compact records, for dumps of an arena.
+            let options = Options {
+                compact_records: true,
+                ..Options::default()
+            };
+            of_module(&module, &options)?.into_iter().collect()
         } else {
             parse(&name, &bytes)?
         };

@@ -201,6 +201,10 @@ fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
     let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
     state.needs.constant_data = lowered.uses_constant_data;
     state.key_spec_id = lowered.key_spec_id;
+    let mut templates = lowered.templates;
+    for site in &mut state.sites.table.sites {
+        site.template = templates.remove(&site.id);
+    }
     state.needs.reconvergence = lowered.flag.is_some();
     state.exits = lowered.flag.map(|flag| EarlyExits {
         flag,

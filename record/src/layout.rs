@@ -26,6 +26,8 @@
 //!             8-11  IDENTITY  the invocation, by stage (see below)
 //!            12...  payload, then the values at the abort that the site describes, zero padded to the end of the record
 //!
+//! A record whose word 1 has bit 31 set is a compact one: see [`crate::compact`].
+//!
 //! IDENTITY, unused words 0:
 //!   compute, task, mesh    GlobalInvocationId x, y, z; LocalInvocationIndex
 //!   vertex                 VertexIndex; InstanceIndex

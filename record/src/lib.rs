@@ -28,6 +28,7 @@
 //! From GPU memory to a report:
 //!
 //! * [`layout`]: the arena and the records in it, word by word.
+//! * [`compact`]: records without the words that the host has.
 //! * [`snapshot`]: an owned copy of an arena, and bounded iteration over its [`snapshot::Record`]s.
 //! * [`framing`]: message data as drivers return it, for messages without records.
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
@@ -43,6 +44,7 @@
 //! with checks, so that a torn or hostile arena yields fewer records, never a panic.
 #![forbid(unsafe_code)]
 
+pub mod compact;
 pub mod decode;
 pub mod escape;
 pub mod float_format;

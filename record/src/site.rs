@@ -3,6 +3,7 @@
 //! The rewriter builds a module's [`SiteTable`] along with its new words. The layer keeps it to decode messages, and
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
+use crate::compact::Template;
 use crate::message_type::Type;
 use crate::site_values::SiteValues;
 use crate::specialization::{LocalSize, SpecConstant};
@@ -125,6 +126,9 @@ pub struct Site {
     /// The condition and the variables that a record holds besides the message.
     #[serde(default, skip_serializing_if = "SiteValues::is_empty")]
     pub values: SiteValues,
+    /// How to read its compact records, if its module writes them. Only in the process that has rewritten the module.
+    #[serde(skip)]
+    pub template: Option<Template>,
 }
 
 /// A function on the call path to a site.

@@ -1,11 +1,13 @@
 //! An owned copy of an arena, and bounded iteration over its records.
 
+use crate::compact::{self, Tag};
 use crate::invocation::Invocation;
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
     UNIT_WORDS, commit_word, header, record_units,
 };
-use crate::site::{ModuleHash, SiteId};
+use crate::site::{ModuleHash, SiteId, SiteTable};
+use std::sync::Arc;
 
 /// A copy of an arena's bytes. Unlike the arena itself it never changes, so that all readers agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,17 +20,19 @@ pub struct Snapshot {
 pub struct Record {
     /// Unit offset in the record area.
     pub unit: u32,
+    /// Its units, header included.
+    pub units: u32,
     /// Hash of the module that wrote it.
     pub module_hash: ModuleHash,
     /// Index of its site in that module.
     pub site: SiteId,
-    /// SPIR-V execution model.
+    /// SPIR-V execution model; `u32::MAX` if it is not known.
     pub execution_model: u32,
     /// Key of the pipeline's specialisation; 0 for the defaults.
     pub specialization: u32,
     /// The invocation that aborted.
     pub invocation: Invocation,
-    /// The bytes of the message, in the layout of its type.
+    /// The bytes of the message, in the layout of its type; only its values if the record is compact and its module not known.
     pub payload: Vec<u8>,
     /// What follows the message to the end of the record: the values at the abort, and padding.
     pub values: Vec<u8>,
@@ -38,11 +42,6 @@ impl Record {
     /// The message and what follows it.
     pub(crate) fn message_and_values(&self) -> Vec<u8> {
         [self.payload.as_slice(), &self.values].concat()
-    }
-
-    /// Its units, header included.
-    fn units(&self) -> u32 {
-        record_units(u32::try_from(self.payload.len() + self.values.len()).unwrap_or(u32::MAX))
     }
 }
 
@@ -69,7 +68,7 @@ impl Records {
         records.retain(|record| {
             let follows = record.unit == end;
             if follows {
-                end = end.saturating_add(record.units());
+                end = end.saturating_add(record.units);
             }
             follows
         });
@@ -77,6 +76,12 @@ impl Records {
         end
     }
 }
+
+/// The site table of a module, if the process has rewritten it.
+pub type FindSites<'a> = &'a dyn Fn(ModuleHash) -> Option<Arc<SiteTable>>;
+
+/// Most records for which memory is reserved at once.
+const RESERVED: u32 = 1 << 16;
 
 impl Snapshot {
     /// A snapshot of these bytes, control block included. An incomplete last word is dropped.
@@ -108,6 +113,12 @@ impl Snapshot {
     /// device. LENGTH leads past an incomplete record; if it is not written either, the next complete record is searched
     /// for. O(units).
     pub fn records(&self, capacity: u32) -> Records {
+        self.records_of(capacity, &|_| None)
+    }
+
+    /// As [`Self::records`], with the messages of compact records of the modules that `find_sites` finds.
+    pub fn records_of(&self, capacity: u32, find_sites: FindSites<'_>) -> Records {
+        let mut modules = Modules { find_sites, last: None };
         let cursor = self.control(CURSOR_OFFSET);
         let units = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;
         let end = u32::try_from(units).unwrap_or(u32::MAX).min(capacity);
@@ -115,12 +126,19 @@ impl Snapshot {
         let (mut unit, mut last_end) = (0, 0);
         while unit < end {
             let length = self.word(unit, header::LENGTH);
-            let fits = length >= HEADER_UNITS && length <= end - unit;
-            match self.record(unit, end) {
+            let tag = Tag::read(length);
+            let (length, least) = tag.map_or((length, HEADER_UNITS), |tag| (tag.units, 1));
+            let fits = length >= least && length <= end - unit;
+            match self.record(unit, end, &mut modules) {
                 Some(record) => {
-                    records.records.push(record);
-                    unit += length;
+                    if records.records.is_empty() {
+                        // In a storm of aborts, most records are of one site.
+                        let alike = (end - unit).checked_div(length).unwrap_or(1);
+                        records.records.reserve(alike.min(RESERVED) as usize);
+                    }
+                    unit += record.units;
                     last_end = unit;
+                    records.records.push(record);
                 }
                 None if fits => {
                     records.unfinished += 1;
@@ -128,7 +146,7 @@ impl Snapshot {
                 }
                 None => {
                     // Not reserved, or interrupted before LENGTH, or reserved past the end of a full arena.
-                    let next = (unit + 1..end).find(|&u| self.record(u, end).is_some());
+                    let next = (unit + 1..end).find(|&u| self.record(u, end, &mut modules).is_some());
                     records.unfinished += u32::from(next.is_some() || (unit < cursor && cursor <= capacity));
                     unit = next.unwrap_or(end);
                 }
@@ -142,11 +160,16 @@ impl Snapshot {
     }
 
     /// The complete record that starts at `unit` and ends at or before `end`, if there is one.
-    fn record(&self, unit: u32, end: u32) -> Option<Record> {
+    fn record(&self, unit: u32, end: u32, modules: &mut Modules<'_>) -> Option<Record> {
         let word = |index| self.word(unit, index);
+        if word(header::COMMIT) != commit_word(unit) {
+            return None;
+        }
         let (length, size) = (word(header::LENGTH), word(header::SIZE));
-        let is_complete = word(header::COMMIT) == commit_word(unit)
-            && length >= HEADER_UNITS
+        if let Some(tag) = Tag::read(length) {
+            return self.compact_record(unit, end, tag, modules);
+        }
+        let is_complete = length >= HEADER_UNITS
             && length <= end.checked_sub(unit)?
             && length
                 .checked_sub(record_units(size))
@@ -158,16 +181,60 @@ impl Snapshot {
         let words = self
             .words
             .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
-        let mut payload: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut payload = Vec::with_capacity(words.len() * 4);
+        words
+            .iter()
+            .for_each(|word| payload.extend_from_slice(&word.to_le_bytes()));
         let values = payload.split_off((size as usize).min(payload.len()));
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
             unit,
+            units: length,
             module_hash: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32),
             site: SiteId(word(header::SITE)),
             execution_model: word(header::STAGE),
             specialization: word(header::SPECIALIZATION),
             invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
+            payload,
+            values,
+        })
+    }
+
+    /// The complete compact record that starts at `unit`, if it ends at or before `end`.
+    fn compact_record(&self, unit: u32, end: u32, tag: Tag, modules: &mut Modules<'_>) -> Option<Record> {
+        if tag.units == 0 || tag.units > end.checked_sub(unit)? {
+            return None;
+        }
+        let first = self.index(unit, 0);
+        let words = self.words.get(first..first + (tag.units * UNIT_WORDS) as usize)?;
+        let (header, rest) = words.split_at_checked(compact::HEADER_WORDS as usize)?;
+        let [_, _, low, high] = *header else { return None };
+        let module_hash = ModuleHash(u64::from(low) | u64::from(high) << 32);
+        let sites = modules.find(module_hash);
+        let entry = sites.and_then(|table| table.entry_points.get(tag.entry_point as usize));
+        let model = entry.map_or(u32::MAX, |entry| entry.execution_model);
+        let ids = compact::identity_words(model) + u32::from(tag.has_local_index);
+        let (ids, rest) = rest.split_at_checked(ids as usize)?;
+        let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
+        let id = |index: usize| ids.get(index).copied().unwrap_or(0);
+        let mut identity = [0, 1, 2, 3].map(id);
+        if let Some(size) = entry.and_then(|entry| entry.constant_local_size())
+            && let Some(index) = local_index(identity, size)
+            && !tag.has_local_index
+        {
+            identity[3] = index;
+        }
+        let template = sites.and_then(|table| table.site(SiteId(tag.site))?.template.as_ref());
+        let raw = || (values.iter().flat_map(|word| word.to_le_bytes()).collect(), Vec::new());
+        let (payload, values) = template.map_or_else(raw, |template| template.expand(values));
+        Some(Record {
+            unit,
+            units: tag.units,
+            module_hash,
+            site: SiteId(tag.site),
+            execution_model: model,
+            specialization: specialization.first().copied().unwrap_or(0),
+            invocation: Invocation::from_words(model, identity),
             payload,
             values,
         })
@@ -184,6 +251,28 @@ impl Snapshot {
     fn word(&self, unit: u32, word: u32) -> u32 {
         self.words.get(self.index(unit, word)).copied().unwrap_or(0)
     }
+}
+
+/// Finds site tables. Most consecutive records are of one module.
+struct Modules<'a> {
+    find_sites: FindSites<'a>,
+    last: Option<(ModuleHash, Option<Arc<SiteTable>>)>,
+}
+
+impl Modules<'_> {
+    fn find(&mut self, hash: ModuleHash) -> Option<&SiteTable> {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != hash) {
+            self.last = Some((hash, (self.find_sites)(hash)));
+        }
+        self.last.as_ref()?.1.as_deref()
+    }
+}
+
+/// LocalInvocationIndex of the invocation with this GlobalInvocationId, in workgroups of this size: the global id is the
+/// workgroup's, times its size, plus the local one ("Vulkan Specification, Built-In Variables").
+fn local_index([x, y, z, _]: [u32; 4], [width, height, depth]: [u32; 3]) -> Option<u32> {
+    let [x, y, z] = [x.checked_rem(width)?, y.checked_rem(height)?, z.checked_rem(depth)?];
+    x.checked_add(width.checked_mul(y.checked_add(height.checked_mul(z)?)?)?)
 }
 
 #[cfg(test)]

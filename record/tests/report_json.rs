@@ -112,6 +112,7 @@ fn table() -> SiteTable {
             })
             .collect(),
         sites: vec![Site {
+            template: None,
             id: SiteId(0),
             word_offset: 99,
             function: "f".into(),
@@ -176,6 +177,7 @@ fn reports() -> Vec<Report> {
     };
     let record = |model: u32, site, payload| Record {
         unit: 0,
+        units: 4,
         module_hash: ModuleHash(7),
         site: SiteId(site),
         execution_model: model,

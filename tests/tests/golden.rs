@@ -130,7 +130,7 @@ fn check(path: &Path) -> Result<()> {
                     || !case.options.sanitize.checks.is_empty()
                     || case.options.values != Values::Off
                     || out.sites.sites.is_empty()
-                    || sites(&words, &case.options).map(|table| table.map(|table| with_warnings(table, &out.sites)))
+                    || sites(&words, &case.options).map(|table| table.map(|table| with_results_of(table, &out.sites)))
                         == Ok(Some(out.sites.clone())),
                 "instrument and sites disagree on the site table"
             );
@@ -223,8 +223,11 @@ fn is_newer(words: &[u32]) -> bool {
         .any(|[_, declared]| NEWER.contains(declared))
 }
 
-/// The table with the warnings that only a rewrite finds.
-fn with_warnings(table: SiteTable, rewrite: &SiteTable) -> SiteTable {
+/// The table with the warnings and templates that only a rewrite finds.
+fn with_results_of(mut table: SiteTable, rewrite: &SiteTable) -> SiteTable {
+    for (site, rewritten) in table.sites.iter_mut().zip(&rewrite.sites) {
+        site.template.clone_from(&rewritten.template);
+    }
     let more = rewrite
         .warnings
         .strip_prefix(table.warnings.as_slice())

@@ -205,11 +205,11 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
         .arena_size
         .unwrap_or(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
     let capacity = size.saturating_sub(CONTROL_BYTES) / UNIT_BYTES;
-    let records = Snapshot::from_bytes(bytes).records(capacity);
     let module = |hash: ModuleHash| {
         let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.module_hash == hash);
         modules.iter().find(of_hash).cloned().unwrap_or_default()
     };
+    let records = Snapshot::from_bytes(bytes).records_of(capacity, &|hash| module(hash).sites);
     let options = ReportOptions {
         arena_bytes: Some(u64::from(size)),
         ..options

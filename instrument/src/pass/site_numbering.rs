@@ -123,6 +123,7 @@ pub(crate) fn build_sites(
             frames.truncate(MAX_FRAMES);
             frames.reverse();
             sites.push(Site {
+                template: None,
                 id: SiteId(sites.len() as u32),
                 word_offset: origins.of(abort.offset as u32).unwrap_or_default(),
                 function: innermost.function,

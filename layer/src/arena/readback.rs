@@ -3,7 +3,7 @@
 use super::{Arena, CURSOR_WORD};
 use std::sync::atomic::{Ordering, fence};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
-use vkabort_record::snapshot::{Records, Snapshot};
+use vkabort_record::snapshot::{FindSites, Records, Snapshot};
 
 /// The records to read. Offsets are in 16-byte units from the start of the record area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ impl Arena {
         self.bytes().saturating_sub(CONTROL_BYTES) / UNIT_BYTES
     }
 
-    /// Reads records.
-    pub fn read(&self, range: RecordRange) -> Records {
+    /// Reads records. `find_sites` returns the site table of a module, for the messages of compact records.
+    pub fn read(&self, range: RecordRange, find_sites: FindSites<'_>) -> Records {
         let cursor = self.control()[CURSOR_WORD].load(Ordering::Acquire);
         let (used, from) = match range {
             RecordRange::ToCursor(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
@@ -30,15 +30,15 @@ impl Arena {
         let records = self.words().iter().skip(self.control().len());
         let words = self.control().iter().chain(records).take(used / 4);
         let words = words.map(|word| word.load(Ordering::Relaxed)).collect();
-        let mut records = Snapshot::from_words(words).records(self.capacity());
+        let mut records = Snapshot::from_words(words).records_of(self.capacity(), find_sites);
         records.records.retain(|record| record.unit >= from);
         records
     }
 
     /// Reads the complete records from `from` to the first that is unfinished, while the GPU runs. Returns them and the unit at
     /// which the next read begins.
-    pub fn read_finished(&self, from: u32) -> (Records, u32) {
-        let mut records = self.read(RecordRange::ToCursor(from));
+    pub fn read_finished(&self, from: u32, find_sites: FindSites<'_>) -> (Records, u32) {
+        let mut records = self.read(RecordRange::ToCursor(from), find_sites);
         let end = records.keep_finished(from);
         (records, end)
     }
@@ -90,10 +90,10 @@ mod tests {
         for cursor in [2 * HEADER_UNITS, HEADER_UNITS, 0, u32::MAX] {
             (0..2).for_each(|index| put(&arena, index * HEADER_UNITS));
             set_cursor(&arena, cursor);
-            assert_eq!(arena.read(RecordRange::ToEnd(0)).records.len(), 2);
+            assert_eq!(arena.read(RecordRange::ToEnd(0), &|_| None).records.len(), 2);
             arena.reset();
             assert_eq!(
-                arena.read(RecordRange::ToEnd(0)),
+                arena.read(RecordRange::ToEnd(0), &|_| None),
                 Records::default(),
                 "CURSOR was {cursor}"
             );

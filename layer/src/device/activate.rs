@@ -17,6 +17,12 @@ use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
 const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
+/// Devices with these extensions can run code of which the layer has not seen the module, so records describe themselves.
+const LOADS_BINARIES: [&CStr; 3] = [
+    PIPELINE_BINARY,
+    vk::EXT_SHADER_OBJECT_NAME,
+    vk::EXT_SHADER_MODULE_IDENTIFIER_NAME,
+];
 /// Memory for constant data in bytes: eight arrays of the largest size. It is part of the buffer of records, which is created with
 /// the device: a buffer that is created with the first table may find its address of an earlier run taken by the application.
 const CONSTANT_BYTES: u32 = 1 << 21;
@@ -63,6 +69,7 @@ pub unsafe fn activate(
         },
         ..AbortState::default()
     };
+    state.options.compact_records = !LOADS_BINARIES.iter().any(|name| edited.has_extension(name));
     describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
@@ -246,6 +253,8 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
 
 /// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
 const QUALCOMM: u32 = 0x5143;
+/// The same of Intel.
+const INTEL: u32 = 0x8086;
 
 /// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
@@ -274,6 +283,8 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
+        subgroup_counts: physical.ballots,
+        single_addition: [INTEL, QUALCOMM].contains(&physical.vendor),
         scalar_stores: physical.vendor == QUALCOMM,
         ..Options::default()
     }

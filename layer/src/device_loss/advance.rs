@@ -111,8 +111,12 @@ impl Device {
         // Before the records are read: they cover the aborts of all objects that are destroyed by now.
         let destroyed = state.objects.destroyed();
         let mut new = None;
+        let find_sites = &|hash| state.objects.find_sites(hash);
         let when_idle = |queues: &[Arc<Queue>]| {
-            let records = arena.read(RecordRange::ToCursor(loss.reported_units.load(Ordering::Relaxed)));
+            let records = arena.read(
+                RecordRange::ToCursor(loss.reported_units.load(Ordering::Relaxed)),
+                find_sites,
+            );
             new = Some((records, state.suspects(queues)));
             WaitMark::of_queues(queues).mark_completed();
             arena.reset();
@@ -122,7 +126,7 @@ impl Device {
             DrainStatus::Pending | DrainStatus::DriverLost => return,
             DrainStatus::Idle => *deadline = None,
             DrainStatus::TimedOut => {
-                let (records, end) = arena.read_finished(loss.reported_units.load(Ordering::Relaxed));
+                let (records, end) = arena.read_finished(loss.reported_units.load(Ordering::Relaxed), find_sites);
                 loss.reported_units.store(end, Ordering::Relaxed);
                 new = Some((records, state.suspects(&state.queues.values())));
                 *deadline = Some(Instant::now() + timeout);

@@ -152,7 +152,8 @@ fn read_records(state: &AbortState, cause: Cause) -> Records {
         Cause::Driver => RecordRange::ToEnd(from),
     };
     let arena = state.arena.as_ref();
-    arena.map_or_else(Records::default, |arena| arena.read(range))
+    let find_sites = &|hash| state.objects.find_sites(hash);
+    arena.map_or_else(Records::default, |arena| arena.read(range, find_sites))
 }
 
 /// Whether the driver's watchdog ended the loop of `trap = hang`: the driver names no invalid access to memory.

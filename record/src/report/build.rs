@@ -70,13 +70,17 @@ impl Report {
     }
 }
 
-/// Items with equal keys together, in the order of their first items.
+/// Items with equal keys together, in the order of their first items. Only the first of consecutive items with equal keys is
+/// hashed: in a storm of aborts, most are of one site.
 fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
     let mut indices = HashMap::new();
+    let mut last = 0;
     for (key, item) in items {
-        let index = *indices.entry(key.clone()).or_insert(groups.len());
-        match groups.get_mut(index) {
+        if groups.get(last).is_none_or(|(of_last, _)| *of_last != key) {
+            last = *indices.entry(key.clone()).or_insert(groups.len());
+        }
+        match groups.get_mut(last) {
             Some((_, group)) => group.push(item),
             None => groups.push((key, vec![item])),
         }
@@ -187,8 +191,8 @@ impl SiteReport {
         }
         self.queues = queues.into_iter().map(|queue| queue.name.clone()).collect();
         self.invocations = aborts.len() as u64;
-        self.distinct_messages = aborts.iter().map(|abort| bytes(abort).0).collect::<HashSet<_>>().len() as u64;
-        let chosen = choose(aborts.iter().map(bytes), options.samples.max(1));
+        let (chosen, distinct) = choose(aborts.iter().map(bytes), options.samples.max(1));
+        self.distinct_messages = distinct;
         self.samples = chosen
             .into_iter()
             .filter_map(|index| Some(sample(index, aborts.get(index)?)))
@@ -203,16 +207,19 @@ fn common_check(origins: &[Origin<'_>]) -> Option<String> {
     first.clone().filter(|_| checks.all(|check| check == first))
 }
 
-/// The indices of `count` aborts, by message and values: distinct messages first, then distinct values.
-fn choose<'a>(aborts: impl Iterator<Item = (&'a [u8], &'a [u8])>, count: usize) -> Vec<usize> {
-    let (mut messages, mut distinct) = (HashSet::new(), HashSet::new());
+/// The indices of `count` aborts, by message and values: distinct messages first, then distinct values. And the number of
+/// distinct messages.
+fn choose<'a>(aborts: impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])>, count: usize) -> (Vec<usize>, u64) {
+    // In a storm of aborts, most messages differ.
+    let mut messages = HashSet::with_capacity(aborts.len());
+    let mut distinct = HashSet::new();
     let mut lists = [(); 3].map(|()| Vec::new());
     let [first, others, repeated] = &mut lists;
     for (index, (message, values)) in aborts.enumerate() {
-        let is_new = distinct.insert((message, values));
+        let has_new_values = !values.is_empty() && distinct.insert((message, values));
         let list = match messages.insert(message) {
             true => &mut *first,
-            false if is_new => &mut *others,
+            false if has_new_values => &mut *others,
             false => &mut *repeated,
         };
         if list.len() < count {
@@ -221,7 +228,7 @@ fn choose<'a>(aborts: impl Iterator<Item = (&'a [u8], &'a [u8])>, count: usize) 
     }
     let mut chosen = lists.concat();
     chosen.truncate(count);
-    chosen
+    (chosen, messages.len() as u64)
 }
 
 /// Bounds of the ids of several invocations of one stage, if the stage has ids in three dimensions or pixels.

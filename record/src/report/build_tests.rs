@@ -38,6 +38,7 @@ fn table() -> Arc<SiteTable> {
 fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value: u32) -> Record {
     Record {
         unit,
+        units: 4,
         module_hash: HASH,
         site: SiteId(site),
         execution_model,

@@ -64,6 +64,7 @@ fn table() -> SiteTable {
 fn record(global: u32, index: u32) -> Record {
     Record {
         unit: 0,
+        units: 4,
         module_hash: HASH,
         site: SiteId(0),
         execution_model: 5,

@@ -35,7 +35,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         Cause::Abort { .. } => RecordRange::ToCursor(from),
         Cause::Driver => RecordRange::ToEnd(from),
     };
-    let records = state.arena.as_ref().map(|arena| arena.read(range));
+    let records = state.arena.as_ref().map(|arena| arena.read(range, &|()| ()));
     deliver(device, Some(cause), records.unwrap_or_default());
     let fault = FaultInfo {
         group_id: state.loss.next_fault_group(),

@@ -38,6 +38,34 @@ pub const SETUPS: [DeviceSetup; 3] = [
     },
 ];
 
+/// Passes the create-info of an instance to `create`.
+///
+/// # Errors
+///
+/// That of `create`.
+pub fn with_instance_info<R>(
+    setup: DeviceSetup,
+    create: impl FnOnce(&vk::InstanceCreateInfo<'_>) -> Result<R>,
+) -> Result<R> {
+    let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+    let layer = CString::new(vkabort_test_kit::layer::NAME)?;
+    let layers = if setup.layer { vec![layer.as_ptr()] } else { Vec::new() };
+    let info = vk::InstanceCreateInfo::default()
+        .application_info(&application)
+        .enabled_layer_names(&layers);
+    create(&info)
+}
+
+/// Opens the process's device in a new instance.
+///
+/// # Errors
+///
+/// A call fails, or there is no such device.
+pub fn create_gpu(setup: DeviceSetup) -> Result<Gpu> {
+    let name = std::env::var(DEVICE_VARIABLE).ok();
+    with_instance_info(setup, |info| Gpu::create(Gpu::loader()?, info, name.as_deref(), None))
+}
+
 /// A device and the objects of a submission.
 pub struct Calls {
     device: &'static Device<'static>,
@@ -54,15 +82,8 @@ impl Calls {
     ///
     /// A call fails.
     pub fn new(setup: DeviceSetup) -> Result<Self> {
-        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-        let layer = CString::new(vkabort_test_kit::layer::NAME)?;
-        let layers = if setup.layer { vec![layer.as_ptr()] } else { Vec::new() };
-        let info = vk::InstanceCreateInfo::default()
-            .application_info(&application)
-            .enabled_layer_names(&layers);
-        let name = std::env::var(DEVICE_VARIABLE).ok();
         let owner = Owner::default();
-        let gpu = owner.own(Gpu::create(Gpu::loader()?, &info, name.as_deref(), None)?);
+        let gpu = owner.own(create_gpu(setup)?);
         let options = DeviceOptions {
             abort: setup.abort,
             ..DeviceOptions::default()
@@ -233,7 +254,7 @@ pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
 const SUBMISSIONS: u32 = 64;
 
 /// A compute shader that does nothing.
-const PLAIN: &str = r#"
+pub const PLAIN: &str = r#"
     OpCapability Shader
     OpMemoryModel Logical GLSL450
     OpEntryPoint GLCompute %main "main"

@@ -3,7 +3,7 @@
 use super::kernel::Place;
 use super::loss::Dispatch;
 use super::shaders::{OPERATIONS, Shader, Variant};
-use super::{calls, compilers, kernel, large_message, loss, storm};
+use super::{calls, compilers, kernel, large_message, load, loss, storm};
 use crate::case::{Case, Context, cases};
 use anyhow::{Context as _, Result};
 use std::time::Duration;
@@ -15,6 +15,9 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "calls::without" => calls(context, 0), measures(), without_layer(), within(30);
     "calls::idle" => calls(context, 1), measures(), without_layer(), within(30);
     "calls::enabled" => calls(context, 2), measures(), without_layer(), within(30);
+    "load::without" => load(context, 0), measures(), without_layer(), within(30);
+    "load::idle" => load(context, 1), measures(), without_layer(), within(30);
+    "load::enabled" => load(context, 2), measures(), without_layer(), within(30);
     "kernel::check_in_a_loop" => kernel(context, Place::InALoop, "check in a loop"), measures(), alone();
     "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop, "check after a loop"), measures(), alone();
     "kernel::loop_of_8" => planted(context, Shader::Loop(8)), measures(), alone();
@@ -81,6 +84,16 @@ fn calls(_: &Context, setup: usize) -> Result<()> {
     for (call, time) in calls::measure_all(*setup)? {
         Measurement::new(&call, setup.name, "us", time.as_secs_f64() * 1e6).print();
     }
+    Ok(())
+}
+
+fn load(_: &Context, setup: usize) -> Result<()> {
+    let setup = calls::SETUPS.get(setup).context("unknown setup")?;
+    let load = load::measure(*setup)?;
+    milliseconds("vkCreateInstance", setup.name, load.instance);
+    milliseconds("vkCreateDevice", setup.name, load.device);
+    let mebibytes = load.memory as f64 / f64::from(1 << 20);
+    Measurement::new("instance, device and shader module", setup.name, "MiB", mebibytes).print();
     Ok(())
 }
 

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod compilers;
 pub mod kernel;
 pub mod large_message;
+pub mod load;
 pub mod loss;
 pub mod shaders;
 pub mod storm;

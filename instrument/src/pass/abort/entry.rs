@@ -117,7 +117,9 @@ fn write_entry(
     out: &mut Emitter,
 ) {
     let (void, uint) = (out.void(), out.uint());
-    let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(out, &entry.records, deferred));
+    let compact = runtime.compact_shape(&entry.interface, &entry.records, deferred);
+    let (shape, tag) = compact.unzip();
+    let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(out, &entry.records, deferred, shape));
     let flag = runtime.flag(out);
     let outer = runtime.begin_function_as(out, entry.interface.entry.function, void);
     let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
@@ -126,8 +128,8 @@ fn write_entry(
     out.branch_if(aborted, left, exit, exit);
     out.label(left);
     if let Some(writer) = writer {
-        let identity = load_identity(index, &mut entry.interface, added, out);
-        let stage = out.constant(entry.interface.entry.model);
+        let identity = load_identity(index, &mut entry.interface, tag.is_some(), added, out);
+        let stage = out.constant(tag.unwrap_or(entry.interface.entry.model));
         out.op(op::FunctionCall, (void, written, writer, stage, identity));
     }
     match end {

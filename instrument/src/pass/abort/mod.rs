@@ -46,8 +46,11 @@ use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use rustc_hash::FxHashSet as HashSet;
 use site::write_site;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use unwind::{FlagState, Unwinder};
+use vkabort_record::compact::Template;
 use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
 
 /// Words that a short message and its exit take, to reserve memory.
@@ -66,6 +69,8 @@ pub(crate) struct Lowered {
     pub(crate) uses_constant_data: bool,
     /// `SpecId` of the constant for the key of the pipeline's specialisation.
     pub(crate) key_spec_id: Option<u32>,
+    /// How the compact records of sites are read.
+    pub(crate) templates: BTreeMap<SiteId, Template>,
     /// If any loop polls: the blocks that leave functions because of an abort, and the flag that is set there.
     pub(crate) exits: Vec<ExitBlock>,
     pub(crate) flag: Option<AbortFlag>,
@@ -88,9 +93,13 @@ pub(crate) fn lower(
     for (number, function) in plan.functions_with_exits(index) {
         lowering.lower_function(number, function)?;
     }
+    let templates = lowering.templates();
     let entries = lowering.write_entry_points();
     lowering.declare(entries)?;
-    Ok(lowering.strip())
+    Ok(Lowered {
+        templates,
+        ..lowering.strip()
+    })
 }
 
 /// A module being lowered.
@@ -216,6 +225,27 @@ impl<'a, 'w> Lowering<'a, 'w> {
         Ok(())
     }
 
+    /// How the compact records of sites are read. There are none if a copy of a site sends other words: copies share the site's
+    /// number.
+    fn templates(&mut self) -> BTreeMap<SiteId, Template> {
+        let mut templates = BTreeMap::new();
+        if !self.runtime.compact_records {
+            return templates;
+        }
+        for record in &self.deferred {
+            let template = record.template();
+            match templates.entry(SiteId(record.site)) {
+                Entry::Vacant(entry) => drop(entry.insert(template)),
+                Entry::Occupied(entry) if *entry.get() == template => {}
+                Entry::Occupied(_) => {
+                    self.runtime.compact_records = false;
+                    return BTreeMap::new();
+                }
+            }
+        }
+        templates
+    }
+
     /// Phase 2: writes the functions of the entry points whose invocations may leave early.
     fn write_entry_points(&mut self) -> Vec<AffectedEntry<'w>> {
         let (index, plan) = (self.index, self.plan);
@@ -229,11 +259,12 @@ impl<'a, 'w> Lowering<'a, 'w> {
             .map(EntryPoint::constant_local_size);
         let sizes = sizes.chain(iter::repeat(None));
         let records = mem::take(&mut self.records);
-        let entries = index.entry_points.iter().zip(sizes).zip(records).zip(is_affected);
+        let entries = (0..).zip(&index.entry_points).zip(sizes).zip(records).zip(is_affected);
         let entries = entries.filter(|(_, is_affected)| *is_affected);
-        let entries = entries.map(|(((entry, workgroup_size), records), _)| AffectedEntry {
+        let entries = entries.map(|((((number, entry), workgroup_size), records), _)| AffectedEntry {
             interface: EntryInterface {
                 entry: *entry,
+                number,
                 workgroup_size,
                 added: SmallVec::new(),
             },
@@ -265,6 +296,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
             edits,
             uses_constant_data,
             key_spec_id: self.runtime.key_spec_id,
+            templates: BTreeMap::new(),
             exits: self.exits,
             flag,
         }

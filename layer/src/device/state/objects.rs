@@ -14,7 +14,7 @@ use ash::vk::{self, Handle as _, ObjectType};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::{ModuleHash, SiteTable};
 use vkabort_record::specialization::PipelineStage;
 
 /// The types of objects that reports name.
@@ -252,6 +252,11 @@ impl Objects {
     /// The module with this hash.
     pub fn find(&self, hash: ModuleHash) -> Option<Arc<Module>> {
         self.read(|tables| tables.modules.get(&hash).map(|r| Arc::clone(&r.module)))
+    }
+
+    /// The site table of the module with this hash.
+    pub fn find_sites(&self, hash: ModuleHash) -> Option<Arc<SiteTable>> {
+        self.find(hash).map(|module| Arc::clone(&module.sites))
     }
 
     /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed. O(objects).

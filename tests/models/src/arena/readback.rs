@@ -6,6 +6,9 @@ use crate::sync::Ordering;
 /// The numbers of aborts.
 pub type Records = Vec<u32>;
 
+/// Modules are not modelled.
+pub type FindSites<'a> = &'a dyn Fn(());
+
 /// See `layer/src/arena/readback.rs`.
 pub enum RecordRange {
     /// From an offset to CURSOR.
@@ -16,7 +19,7 @@ pub enum RecordRange {
 
 impl Arena {
     /// Reads the records that are complete.
-    pub fn read(&self, range: RecordRange) -> Records {
+    pub fn read(&self, range: RecordRange, _: FindSites<'_>) -> Records {
         let used = (self.0.cursor.load(Ordering::Acquire) as usize).min(CAPACITY);
         let (from, end) = match range {
             RecordRange::ToCursor(unit) => (unit as usize, used),
@@ -28,7 +31,7 @@ impl Arena {
     }
 
     /// Reads the records that are complete, to the first that is not. Returns the index of that one.
-    pub fn read_finished(&self, from: u32) -> (Records, u32) {
+    pub fn read_finished(&self, from: u32, _: FindSites<'_>) -> (Records, u32) {
         let numbers = self.0.records.iter().skip(from as usize);
         let numbers = numbers.map(|record| record.load(Ordering::Relaxed));
         let records: Records = numbers.take_while(|number| *number != 0).collect();

@@ -3,7 +3,9 @@
 use super::inputs::CheckOptions;
 use super::run::{Run, Schedule};
 use crate::interpret::{InvocationEnd, Region};
+use std::sync::Arc;
 use vkabort_instrument::Instrumented;
+use vkabort_record::compact::Tag;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
 use vkabort_record::site_values::Part;
@@ -40,7 +42,10 @@ pub(super) fn same(
     }
     let capacity = options.rewrite.arena.capacity;
     let snapshot = Snapshot::from_bytes(rewritten.arena.bytes());
-    let found = snapshot.records(capacity);
+    let sites = Arc::new(module.sites.clone());
+    let found = snapshot.records_of(capacity, &|hash| {
+        (hash == module.module_hash).then(|| Arc::clone(&sites))
+    });
     if found.unfinished != 0 {
         return Err(format!("{} records are unfinished", found.unfinished));
     }
@@ -116,10 +121,17 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
             "the message of site {site} has {found} bytes, expected {expected}"
         ));
     }
-    let first = (CONTROL_BYTES + record.unit * UNIT_BYTES + HEADER_BYTES) as usize;
+    let start = (CONTROL_BYTES + record.unit * UNIT_BYTES) as usize;
+    // A compact record holds the values of the message only, in another order.
+    let tag = run.arena.bytes().get(start + 4..start + 8).unwrap_or(&[]);
+    let is_compact = (tag.try_into()).is_ok_and(|tag| Tag::read(u32::from_le_bytes(tag)).is_some());
+    let first = start + HEADER_BYTES as usize;
     for (at, (byte, expected)) in record.payload.iter().zip(message.bytes()).enumerate() {
         let undef = message.shadow().get(at).copied().unwrap_or(0);
-        let shadow = run.arena.shadow().get(first + at).copied().unwrap_or(0);
+        let shadow = match is_compact {
+            true => 0,
+            false => run.arena.shadow().get(first + at).copied().unwrap_or(0),
+        };
         if (byte ^ expected) & !undef != 0 {
             let near = |bytes: &[u8]| bytes[at.saturating_sub(4)..bytes.len().min(at + 12)].to_vec();
             return Err(format!(

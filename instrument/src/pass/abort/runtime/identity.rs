@@ -72,24 +72,39 @@ fn identity_inputs(execution_model: u32) -> impl Iterator<Item = (IdentityInput,
 /// An entry point, and the variables to add to its interface.
 pub(crate) struct EntryInterface<'w> {
     pub(crate) entry: EntryPoint<'w>,
+    /// Its index in the module.
+    pub(crate) number: u32,
     /// Invocations of a workgroup, if the numbers are constant.
     pub(crate) workgroup_size: Option<[u32; 3]>,
     pub(crate) added: SmallVec<[Id; 6]>,
+}
+
+impl EntryInterface<'_> {
+    /// Whether invocations have a LocalInvocationIndex that does not follow from GlobalInvocationId.
+    pub(crate) fn has_local_index(&self) -> bool {
+        let is_of_workgroup = |(input, _): (IdentityInput, usize)| input.built_in == built_in::LocalInvocationIndex;
+        self.workgroup_size.is_none() && identity_inputs(self.entry.model).any(is_of_workgroup)
+    }
 }
 
 /// Built-in variables that this pass adds, by built-in; entry points share them.
 pub(crate) type AddedBuiltIns = SmallVec<[(u32, Id); 6]>;
 
 /// Reads the four words of the identity as a `uvec4`; variables that the entry point lacks are added to its interface.
+/// `is_compact`: without a LocalInvocationIndex that follows from GlobalInvocationId.
 pub(crate) fn load_identity(
     index: &Index<'_>,
     interface: &mut EntryInterface<'_>,
+    is_compact: bool,
     added: &mut AddedBuiltIns,
     out: &mut Emitter,
 ) -> Id {
     let zero = out.constant(0);
     let mut words = [zero; 4];
     for (input, first_word) in identity_inputs(interface.entry.model) {
+        if is_compact && input.built_in == built_in::LocalInvocationIndex && !interface.has_local_index() {
+            continue;
+        }
         let loaded = match (input.built_in, interface.workgroup_size) {
             (built_in::LocalInvocationIndex, Some(size)) => {
                 let local = IdentityInput {

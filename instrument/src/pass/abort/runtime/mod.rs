@@ -2,6 +2,9 @@
 //! deferred records, and pointers into the arena. Each is written on first use.
 
 mod arena;
+mod compact_record;
+mod compact_reserve;
+mod compact_shape;
 mod deferred;
 mod functions;
 mod identity;

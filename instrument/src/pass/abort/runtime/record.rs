@@ -87,10 +87,15 @@ impl Runtime {
         const _: () = assert!(header::HASH_LO == UNIT_WORDS && header::HASH_HI == UNIT_WORDS + 1);
         const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::SPECIALIZATION == UNIT_WORDS + 3);
         const _: () = assert!(header::IDENTITY == 2 * UNIT_WORDS);
-        let [low, high] = [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| out.constant(value));
+        let [low, high] = self.hash_words(out);
         let specialization = self.specialization(out);
         self.store_words(out, record, 1, [low, high, stage, specialization]);
         self.store_unit(out, record, header::IDENTITY / UNIT_WORDS, identity);
+    }
+
+    /// The halves of the module's hash, the low one first.
+    pub(super) fn hash_words(&self, out: &mut Emitter) -> [Id; 2] {
+        [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| out.constant(value))
     }
 
     /// Stores four words as unit `number` of a record.

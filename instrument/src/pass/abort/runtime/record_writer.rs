@@ -1,7 +1,7 @@
 //! Writes the functions `write_record`: the one place where the invocations of an entry point write their records.
 //!
 //! ```text
-//! void vkabort_write_record(uint stage, uvec4 identity)
+//! void vkabort_write_record(uint stage, uvec4 identity)                           compact records: see `compact_record`
 //!     if (key == NONE) return                                                   phase 1, if there may be no record
 //!     unit = key has IN_PLACE ? key & ~IN_PLACE : reserve(units of key)         phase 2
 //!     if (nothing is reserved) return
@@ -9,6 +9,7 @@
 //!     store hash, stage and identity; commit(unit)                              phase 4
 //! ```
 
+use super::compact_shape::CompactShape;
 use super::deferred::{DeferredRecord, EntryRecords, record_key};
 use super::open_function::OpenFunction;
 use super::record::Extent;
@@ -30,14 +31,17 @@ pub(super) struct Writer<'a> {
 }
 
 impl Runtime {
-    /// The function that writes the records `of_entry`, positions in `deferred`.
+    /// The function that writes the records `of_entry`, positions in `deferred`. Its first argument is STAGE, or the TAG of
+    /// compact records without the site.
     pub(crate) fn record_writer(
         &mut self,
         out: &mut Emitter,
         of_entry: &EntryRecords,
         deferred: &[DeferredRecord],
+        shape: Option<CompactShape>,
     ) -> Id {
-        if let Some((_, function)) = self.record_writers.iter().find(|(records, _)| records == of_entry) {
+        let mut writers = self.record_writers.iter();
+        if let Some((.., function)) = writers.find(|(records, other, _)| records == of_entry && *other == shape) {
             return *function;
         }
         let positions = of_entry.deferred.iter();
@@ -45,7 +49,8 @@ impl Runtime {
         records.sort_by_key(|record| u32::MAX - record.payload_units());
         // Only one function can be open.
         let capacity = self.arena.capacity;
-        let is_inline = !of_entry.in_place && records.iter().all(|record| record.units() <= capacity);
+        let is_inline =
+            shape.is_some() || !of_entry.in_place && records.iter().all(|record| record.units() <= capacity);
         let reserve = (!is_inline).then(|| self.reserve(out));
         let commit = self.commit(out);
         let (uint, void) = (out.uint(), out.void());
@@ -56,7 +61,7 @@ impl Runtime {
             parameters: [stage, identity],
             block,
         } = self.begin_function(out, "vkabort_write_record", void, [uint, uvec4]);
-        self.record_writers.push((of_entry.clone(), function));
+        self.record_writers.push((of_entry.clone(), shape, function));
         let mut writer = Writer {
             runtime: self,
             out,
@@ -64,23 +69,20 @@ impl Runtime {
             key: Id::NONE,
             block,
         };
-        writer.write(of_entry, &records, reserve, commit, [stage, identity]);
+        writer.load_key(of_entry, &records);
+        match shape {
+            Some(shape) => writer.write_compact(shape, &records, commit, [stage, identity]),
+            None => writer.write(&records, reserve, commit, [stage, identity]),
+        }
+        writer.end();
         self.end_function(out, outer);
         function
     }
 }
 
 impl Writer<'_> {
-    fn write(
-        &mut self,
-        of_entry: &EntryRecords,
-        records: &[&DeferredRecord],
-        reserve: Option<Id>,
-        commit: Id,
-        [stage, identity]: [Id; 2],
-    ) {
-        let void = self.out.void();
-        // Phase 1.
+    /// Phase 1.
+    fn load_key(&mut self, of_entry: &EntryRecords, records: &[&DeferredRecord]) {
         let may_be_none = of_entry.may_leave_unrecorded || of_entry.in_place;
         self.key = match records {
             [single] if !may_be_none => self.out.constant(single.key),
@@ -92,12 +94,17 @@ impl Writer<'_> {
         if may_be_none {
             self.open_if(op::INotEqual, self.key, record_key::NONE);
         }
+    }
+
+    /// Phases 2 to 4.
+    fn write(&mut self, records: &[&DeferredRecord], reserve: Option<Id>, commit: Id, [stage, identity]: [Id; 2]) {
+        let void = self.out.void();
         // Phase 2.
         let extent = self.extent(records);
         let mut is_in_place = None;
         let unit = match (reserve, records) {
             (_, []) => self.unit_in_place(),
-            (None, _) => self.reserve(extent.units),
+            (None, _) => self.reserve(extent.units, Runtime::count_dropped),
             (Some(reserve), _) => {
                 let [here, there, merge, unit] = [(); 4].map(|()| self.out.fresh());
                 let (bool, in_place) = (self.out.bool(), self.out.constant(record_key::IN_PLACE));
@@ -136,6 +143,10 @@ impl Writer<'_> {
         // Phase 4.
         self.runtime.store_origin(self.out, record, stage, identity);
         self.out.emit(op::FunctionCall, void, (commit, unit));
+    }
+
+    /// Closes the open selections, and returns.
+    fn end(&mut self) {
         while let Some(merge) = self.merges.pop() {
             self.out.branch(merge);
             self.out.label(merge);
@@ -186,13 +197,13 @@ impl Writer<'_> {
         (size, units)
     }
 
-    /// Reserves a record, and opens a selection for it.
-    fn reserve(&mut self, units: Id) -> Id {
+    /// Reserves a record, and opens a selection for it. Without room, calls `count_dropped`.
+    pub(super) fn reserve(&mut self, units: Id, count_dropped: impl FnOnce(&mut Runtime, &mut Emitter)) -> Id {
         let [unit, fits] = self.runtime.try_reserve(self.out, units, None, self.block);
         let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
         self.out.branch_if(fits, inside, full, merge);
         self.out.label(full);
-        self.runtime.count_dropped(self.out);
+        count_dropped(self.runtime, self.out);
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);

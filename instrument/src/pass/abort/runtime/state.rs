@@ -1,5 +1,6 @@
 //! Ids that an instrumented module shares: the flag and the variables of deferred records. Each is declared on first use.
 
+use super::compact_shape::CompactShape;
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
 use crate::analysis::spec_constants;
@@ -7,6 +8,7 @@ use crate::edit::abort_flag::AbortFlag;
 use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::{capability, memory_model, scope, storage_class};
+use crate::spv::words::version;
 use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
 
@@ -18,9 +20,9 @@ use vkabort_record::site::ModuleHash;
 /// | `arena` | types of the arena, pointers into it, ABORTED |
 /// | `record` | pointers into a record, stores of its header and units |
 /// | `open_function` | beginning and end of a shared function |
-/// | `reserve` | `vkabort_reserve`, and the reservation itself |
+/// | `reserve`, `compact_reserve` | `vkabort_reserve`, and the reservation itself |
 /// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
-/// | `record_writer` | `vkabort_write_record` |
+/// | `record_writer`, `compact_record` | `vkabort_write_record` |
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
@@ -28,6 +30,13 @@ pub(crate) struct Runtime {
     pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
     pub(super) scalar_stores: bool,
+    /// Whether the records of entry points that defer all of theirs are compact.
+    pub(crate) compact_records: bool,
+    /// Whether one invocation of a subgroup counts the aborts without a record.
+    pub(super) subgroup_counts: bool,
+    pub(super) declares_ballots: bool,
+    /// Whether a compact record is reserved, or counted as one without room, by one addition.
+    pub(super) single_addition: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -51,8 +60,8 @@ pub(crate) struct Runtime {
     pub(super) commit: Option<Id>,
     pub(super) put_bytes: Option<Id>,
     pub(super) poll: Option<Id>,
-    /// The functions that write records, by the records that they write.
-    pub(super) record_writers: Vec<(EntryRecords, Id)>,
+    /// The functions that write records, by the records that they write and their shape if they are compact.
+    pub(super) record_writers: Vec<(EntryRecords, Option<CompactShape>, Id)>,
     /// The functions written so far.
     pub(crate) functions: Code,
 }
@@ -84,6 +93,10 @@ impl Runtime {
             hang_iterations: options.hang_iterations,
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
+            compact_records: options.compact_records,
+            subgroup_counts: options.subgroup_counts && index.version >= version(1, 3),
+            single_addition: options.single_addition,
+            declares_ballots: index.has_capability(capability::GroupNonUniformBallot),
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {

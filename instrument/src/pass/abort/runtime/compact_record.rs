@@ -1,0 +1,128 @@
+//! Writes compact records ([`vkabort_record::compact`]), if all records of an entry point are deferred:
+//!
+//! ```text
+//! if (key == NONE) return                                                       phase 1, if there may be no record
+//!     unit = reserve(units of the shape)                                        phase 2
+//!     if (nothing is reserved) return
+//!     store 0, tag | site, hash, identity, specialization, all values           phase 3
+//!     commit(unit)                                                              phase 4
+//! ```
+//!
+//! All records of an entry point have the same shape, so that no code depends on the site. The values that a site does not
+//! have are undefined; its template does not name them.
+
+use super::compact_shape::CompactShape;
+use super::deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
+use super::identity::EntryInterface;
+use super::record_writer::Writer;
+use super::state::Runtime;
+use crate::spv::op::execution_model;
+use crate::spv::{Id, Literal, op};
+use vkabort_record::compact::{self, Tag, Template, TemplateWord};
+use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
+
+impl Runtime {
+    /// The shape of an entry point's compact records, and their TAG without the site. `None`: its records are not compact.
+    pub(crate) fn compact_shape(
+        &self,
+        interface: &EntryInterface<'_>,
+        of_entry: &EntryRecords,
+        deferred: &[DeferredRecord],
+    ) -> Option<(CompactShape, u32)> {
+        if !self.compact_records || of_entry.in_place || of_entry.deferred.is_empty() {
+            return None;
+        }
+        let records = of_entry.deferred.iter().filter_map(|at| deferred.get(*at as usize));
+        let model = interface.entry.model;
+        let has_local_index = interface.has_local_index();
+        let shape = CompactShape {
+            identity: compact::identity_words(model) + u32::from(has_local_index),
+            has_local_index,
+            has_specialization: self.key_spec_id.is_some(),
+            values: records.map(DeferredRecord::values).max().unwrap_or(0),
+            // A fragment shader's ballots may count helper invocations, whose atomics have no effect.
+            in_subgroups: self.subgroup_counts && model == execution_model::GLCompute,
+        };
+        let tag = Tag {
+            site: 0,
+            units: shape.units(),
+            entry_point: interface.number,
+            has_specialization: shape.has_specialization,
+            has_local_index,
+        };
+        Some((shape, tag.word()?))
+    }
+}
+
+impl DeferredRecord {
+    /// Number of private variables that hold its values.
+    fn values(&self) -> u32 {
+        let used = self.words.iter().filter_map(|(_, word)| match word {
+            RecordWord::Constant(_) => None,
+            RecordWord::Value(slot) => u32::try_from(*slot + 1).ok(),
+        });
+        used.max().unwrap_or(0)
+    }
+
+    /// How the host reads it if it is compact.
+    pub(crate) fn template(&self) -> Template {
+        let words = self.words.iter().map(|(index, word)| {
+            let word = match word {
+                RecordWord::Constant(value) => TemplateWord::Constant(*value),
+                RecordWord::Value(slot) => TemplateWord::Value(*slot as u32),
+            };
+            (*index, word)
+        });
+        Template {
+            size: self.size,
+            end: self.payload_units() * UNIT_BYTES,
+            words: words.collect(),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Phases 2 to 4. `tag`: TAG without the site.
+    pub(super) fn write_compact(
+        &mut self,
+        shape: CompactShape,
+        records: &[&DeferredRecord],
+        commit: Id,
+        [tag, identity]: [Id; 2],
+    ) {
+        let uint = self.out.uint();
+        // Phase 2.
+        let unit = self.reserve_compact(shape.units(), shape.in_subgroups);
+        // Phase 3.
+        let record = self.runtime.record(self.out, unit);
+        let site = match records {
+            [single] => self.out.constant(single.site),
+            _ => {
+                let mask = self.out.constant((1 << record_key::SITE_BITS) - 1);
+                self.out.calculate(op::BitwiseAnd, (self.key, mask))
+            }
+        };
+        let tag = self.out.calculate(op::BitwiseOr, (tag, site));
+        let zero = self.out.constant(0);
+        let [low, high] = self.runtime.hash_words(self.out);
+        let mut words = vec![zero, tag, low, high];
+        for index in 0..shape.identity {
+            words.push(self.out.emit(op::CompositeExtract, uint, (identity, Literal(index))));
+        }
+        if shape.has_specialization {
+            words.push(self.runtime.specialization(self.out));
+        }
+        for slot in 0..shape.values as usize {
+            let variable = self.runtime.value(self.out, slot);
+            words.push(self.out.calculate(op::Load, variable));
+        }
+        for (number, words) in (0..).zip(words.chunks(UNIT_WORDS as usize)) {
+            let word = |at: usize| words.get(at).copied().unwrap_or(zero);
+            self.runtime
+                .store_words(self.out, record, number, [word(0), word(1), word(2), word(3)]);
+        }
+        // Phase 4.
+        let void = self.out.void();
+        self.out.emit(op::FunctionCall, void, (commit, unit));
+    }
+}

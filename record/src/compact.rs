@@ -1,0 +1,174 @@
+//! Compact records: those of messages whose constant words the host has, because it has rewritten their module.
+//!
+//! ```text
+//! record:  word 0  COMMIT   as in other records
+//!               1  TAG      site (bits 0-13), units of this record (14-21), entry point (22-28), whether
+//!                           SPECIALIZATION follows (29), whether LocalInvocationIndex does (30), 1 (31)
+//!               2  HASH_LO
+//!               3  HASH_HI
+//!             4..  IDENTITY, without unused words
+//!               .  SPECIALIZATION, if bit 29 is set
+//!             ...  the values of the site's template, zero padded to the end of the record
+//! ```
+//!
+//! Bit 31 is 0 in the LENGTH of other records.
+
+use crate::stage::Stage;
+
+/// Words before IDENTITY.
+pub const HEADER_WORDS: u32 = 4;
+/// Bits of a site.
+pub const SITE_BITS: u32 = 14;
+const UNITS_SHIFT: u32 = SITE_BITS;
+const UNITS_MASK: u32 = 0xFF;
+const ENTRY_SHIFT: u32 = 22;
+const ENTRY_MASK: u32 = 0x7F;
+const HAS_SPECIALIZATION: u32 = 1 << 29;
+const HAS_LOCAL_INDEX: u32 = 1 << 30;
+const IS_COMPACT: u32 = 1 << 31;
+
+/// The word TAG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Index of the site.
+    pub site: u32,
+    /// Units of the record.
+    pub units: u32,
+    /// Index of the entry point in the module's site table.
+    pub entry_point: u32,
+    /// Whether the record has SPECIALIZATION.
+    pub has_specialization: bool,
+    /// Whether IDENTITY ends with LocalInvocationIndex.
+    pub has_local_index: bool,
+}
+
+impl Tag {
+    /// The word. `None` if a number is too large.
+    pub fn word(self) -> Option<u32> {
+        let fits = self.site < 1 << SITE_BITS && self.units <= UNITS_MASK && self.entry_point <= ENTRY_MASK;
+        let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        fits.then_some(
+            IS_COMPACT
+                | self.site
+                | self.units << UNITS_SHIFT
+                | self.entry_point << ENTRY_SHIFT
+                | flag(self.has_specialization, HAS_SPECIALIZATION)
+                | flag(self.has_local_index, HAS_LOCAL_INDEX),
+        )
+    }
+
+    /// Reads word 1 of a record. `None` for the LENGTH of a record that is not compact.
+    pub fn read(word: u32) -> Option<Self> {
+        (word & IS_COMPACT != 0).then_some(Self {
+            site: word & ((1 << SITE_BITS) - 1),
+            units: word >> UNITS_SHIFT & UNITS_MASK,
+            entry_point: word >> ENTRY_SHIFT & ENTRY_MASK,
+            has_specialization: word & HAS_SPECIALIZATION != 0,
+            has_local_index: word & HAS_LOCAL_INDEX != 0,
+        })
+    }
+}
+
+/// Words of IDENTITY that are not always 0, without LocalInvocationIndex.
+pub fn identity_words(execution_model: u32) -> u32 {
+    match Stage::from_execution_model(execution_model) {
+        Some(Stage::Vertex | Stage::TessellationControl | Stage::Geometry | Stage::Fragment) => 2,
+        Some(Stage::TessellationEvaluation) => 1,
+        Some(Stage::Kernel) | None => 0,
+        Some(_) => 3,
+    }
+}
+
+/// A word of a record that is not compact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateWord {
+    /// This word.
+    Constant(u32),
+    /// The value with this index in the compact record.
+    Value(u32),
+}
+
+/// The bytes that follow the header of a record, without its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// Bytes of the message.
+    pub size: u32,
+    /// Bytes from the message to the end of the record: a multiple of 16.
+    pub end: u32,
+    /// Words by index, ascending; the others are 0.
+    pub words: Vec<(u32, TemplateWord)>,
+}
+
+impl Template {
+    /// The message, and what follows it to the end of the record: the values at the abort, and padding. Values that the compact
+    /// record lacks are 0.
+    pub fn expand(&self, values: &[u32]) -> (Vec<u8>, Vec<u8>) {
+        let mut message = vec![0; self.end.max(self.size) as usize];
+        for (index, word) in &self.words {
+            let word = match word {
+                TemplateWord::Constant(word) => *word,
+                TemplateWord::Value(index) => values.get(*index as usize).copied().unwrap_or(0),
+            };
+            let at = *index as usize * 4;
+            if let Some(slot) = message.get_mut(at..at + 4) {
+                slot.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        let behind = message.split_off(self.size as usize);
+        (message, behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_read_as_they_were_written() {
+        let tag = Tag {
+            site: (1 << SITE_BITS) - 1,
+            units: 7,
+            entry_point: ENTRY_MASK,
+            has_specialization: true,
+            has_local_index: false,
+        };
+        assert_eq!(tag.word().and_then(Tag::read), Some(tag));
+        let tag = Tag {
+            has_local_index: true,
+            has_specialization: false,
+            ..tag
+        };
+        assert_eq!(tag.word().and_then(Tag::read), Some(tag));
+        assert_eq!(
+            Tag {
+                site: 1 << SITE_BITS,
+                ..tag
+            }
+            .word(),
+            None
+        );
+        assert_eq!(Tag::read(crate::layout::record_units(1 << 24)), None);
+    }
+
+    #[test]
+    fn a_template_gives_the_message_and_the_values_behind_it() {
+        use TemplateWord::{Constant, Value};
+        let template = Template {
+            size: 7,
+            end: 32,
+            words: vec![(0, Constant(0x6463_6261)), (1, Constant(0x6665)), (4, Value(1))],
+        };
+        let (message, values) = template.expand(&[5, 6]);
+        assert_eq!(message, b"abcdef\0");
+        assert_eq!(
+            (&values[..13], values.len()),
+            (&[0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0][..], 25)
+        );
+        let message = Template {
+            size: 4,
+            end: 4,
+            words: vec![(0, Value(0))],
+        };
+        assert_eq!(message.expand(&[]), (vec![0; 4], Vec::new()));
+    }
+}
