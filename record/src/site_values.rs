@@ -68,12 +68,14 @@ impl SiteValues {
         *self == Self::default()
     }
 
-    /// The condition with its values. `bytes`: the payload with the values behind it.
+    /// The condition with its values. `bytes`: the payload, with the values behind it if they are known. What is not in them is
+    /// left out.
     pub(crate) fn condition(&self, bytes: &[u8]) -> Option<ConditionReport> {
         let condition = self.condition.as_ref()?;
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(place) => show(&place.decode(bytes)),
+            Part::Value(place) if place.is_in(bytes) => show(&place.decode(bytes)),
+            Part::Value(_) => "..".to_owned(),
         };
         Some(ConditionReport {
             text: condition.text.iter().map(part).collect(),
@@ -81,7 +83,7 @@ impl SiteValues {
         })
     }
 
-    /// The variables with their values. `bytes`: the payload with the values behind it.
+    /// The variables with their values. `bytes`: as for [`Self::condition`].
     pub(crate) fn variables(&self, bytes: &[u8]) -> Vec<NamedValue> {
         named(&self.variables, bytes)
     }
@@ -92,10 +94,16 @@ fn named(variables: &[Variable], bytes: &[u8]) -> Vec<NamedValue> {
         name: variable.name.clone(),
         value: variable.place.as_ref().map(|place| place.decode(bytes)),
     };
-    variables.iter().map(named).collect()
+    let is_known = |variable: &&Variable| variable.place.as_ref().is_none_or(|place| place.is_in(bytes));
+    variables.iter().filter(is_known).map(named).collect()
 }
 
 impl Place {
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        let end = u64::from(self.offset) + u64::from(self.ty.size());
+        end <= bytes.len() as u64
+    }
+
     fn decode(&self, bytes: &[u8]) -> Value {
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX).min(bytes.len());
         let end = start.saturating_add(self.ty.size() as usize).min(bytes.len());
@@ -142,7 +150,9 @@ mod tests {
         assert_eq!(show(condition.values[0].value.as_ref().expect("a value")), "64");
         assert_eq!(values.variables(&bytes)[0].value, None);
         let short = values.condition(&bytes[..8]).expect("a condition");
-        assert_eq!(short.text, "<missing> >= count");
+        assert_eq!(short.text, ".. >= count");
+        let shorter = values.condition(&bytes[..4]).expect("a condition");
+        assert_eq!(shorter.values, []);
         let json = serde_json::to_string(&values).expect("JSON");
         assert_eq!(serde_json::from_str::<SiteValues>(&json).expect("reads back"), values);
     }

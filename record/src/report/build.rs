@@ -164,11 +164,19 @@ impl SiteReport {
                 ..Self::default()
             },
         };
+        let values = match origins {
+            [_] => context.values_at_abort(),
+            _ => None,
+        };
         report.add_samples(
             payloads,
             options,
             |payload| (payload, &[]),
-            |_, payload| Sample::new(context.message(payload)),
+            |_, payload| Sample {
+                condition: values.and_then(|values| values.condition(payload)),
+                values: values.map(|values| values.variables(payload)).unwrap_or_default(),
+                ..Sample::new(context.message(payload))
+            },
         );
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
