@@ -68,6 +68,33 @@ impl SiteValues {
         *self == Self::default()
     }
 
+    /// The condition of a message that comes without the values behind it: an operand that the message does not hold is `..`, or
+    /// has no value.
+    pub(crate) fn condition_in_message(&self, message: &[u8]) -> Option<ConditionReport> {
+        let is_inside = |place: &Place| {
+            let end = place.offset.checked_add(place.ty.size());
+            end.and_then(|end| usize::try_from(end).ok())
+                .is_some_and(|end| end <= message.len())
+        };
+        let part = |part: &Part| match part {
+            Part::Value(place) if !is_inside(place) => Part::Text("..".to_owned()),
+            part => part.clone(),
+        };
+        let of_message = |condition: &Condition| Condition {
+            text: condition.text.iter().map(part).collect(),
+            operands: (condition.operands.iter())
+                .filter(|operand| operand.place.as_ref().is_some_and(is_inside))
+                .cloned()
+                .collect(),
+        };
+        let condition = self.condition.as_ref().map(of_message);
+        Self {
+            condition,
+            ..Self::default()
+        }
+        .condition(message)
+    }
+
     /// The condition with its values. `bytes`: the payload with the values behind it.
     pub(crate) fn condition(&self, bytes: &[u8]) -> Option<ConditionReport> {
         let condition = self.condition.as_ref()?;
@@ -143,6 +170,11 @@ mod tests {
         assert_eq!(values.variables(&bytes)[0].value, None);
         let short = values.condition(&bytes[..8]).expect("a condition");
         assert_eq!(short.text, "<missing> >= count");
+        let of_message = values.condition_in_message(&bytes[..8]).expect("a condition");
+        assert_eq!(of_message.text, ".. >= count");
+        assert_eq!(show(of_message.values[0].value.as_ref().expect("a value")), "64");
+        let of_message = values.condition_in_message(&bytes[..4]).expect("a condition");
+        assert_eq!((of_message.text.as_str(), of_message.values.len()), (".. >= count", 0));
         let json = serde_json::to_string(&values).expect("JSON");
         assert_eq!(serde_json::from_str::<SiteValues>(&json).expect("reads back"), values);
     }

@@ -164,11 +164,18 @@ impl SiteReport {
                 ..Self::default()
             },
         };
+        let values = match origins {
+            [origin] => Some(&origin.site.values),
+            _ => None,
+        };
         report.add_samples(
             payloads,
             options,
             |payload| (payload, &[]),
-            |_, payload| Sample::new(context.message(payload)),
+            |_, payload| Sample {
+                condition: values.and_then(|values| values.condition_in_message(payload)),
+                ..Sample::new(context.message(payload))
+            },
         );
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
