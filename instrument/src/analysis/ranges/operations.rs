@@ -1,9 +1,8 @@
 //! Ranges of results from those of operands.
 
 use super::{Question, Range};
-use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
-use crate::spv::op::{built_in, decoration, execution_mode};
+use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
 
 /// Instructions of `GLSL.std.450`.
