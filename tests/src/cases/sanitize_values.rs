@@ -3,9 +3,11 @@
 use super::support::{
     MARK, compile_stages_by, draw_compiled, expect_success, incremented, marked, run, same_words, without_abort,
 };
+use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::{Buffer, Gpu, Kernel, Way};
+use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result};
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
@@ -65,6 +67,9 @@ pub(super) const CASES: &[Case] = cases! {
         set(REQUESTED), logs(&["`floats[i]` becomes ", "nan"]);
     "sanitize_values::an_infinity_in_a_buffer" => fault(gpu, "floats[i] = 1.0 / float(zero); result = 1u;"),
         set(REQUESTED), logs(&["`floats[i]` becomes inf"]);
+    "sanitize_values::code_that_was_declared_unreachable" => unreachable(gpu, &[3, 40]), set(REQUESTED),
+        logs(&["code that was declared unreachable is reached", "2 invocations aborted here"]);
+    "sanitize_values::unreachable_code_that_is_not_reached" => unreachable(gpu, &[]), set(REQUESTED), silent();
     "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
     "sanitize_values::helper_invocations" => helpers(gpu), set(SANITIZE), silent();
     "sanitize_values::a_million_failing_invocations" => million(gpu), alone(), set(SANITIZE),
@@ -73,8 +78,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["64 invocations aborted here"]);
 };
 
-/// The records of 128 bytes that the arena holds, and the others: 1,048,576 in total.
-const MILLION: [&str; 2] = ["8191 invocations aborted here", "1040385 more aborts did not fit"];
+/// The records of 32 bytes that the arena holds, and the others: 1,048,576 in total.
+const MILLION: [&str; 2] = ["32764 invocations aborted here", "1015812 more aborts did not fit"];
 
 /// All invocations.
 const ALL: [usize; 64] = {
@@ -183,6 +188,14 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
     let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
     let expected: Vec<u32> = before.iter().map(|word| word + 1000).collect();
     same_words(&after, &expected).context(body.to_owned())
+}
+
+/// Invocations with a mark reach code that the shader declares unreachable, and end there.
+fn unreachable(gpu: &Gpu, at: &[usize]) -> Result<()> {
+    let before = marked(at);
+    let spirv = assemble(&word_shader(&["unreachable"], &[])?)?;
+    let after = run(&without_abort(gpu)?, &spirv, &before)?.succeeded()?;
+    same_words(&after, &incremented(&before))
 }
 
 /// Helper invocations have faults, of which no report can tell.

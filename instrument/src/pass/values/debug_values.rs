@@ -65,7 +65,7 @@ impl DebugVariables {
                     value: of.value,
                 };
                 match all.values.iter_mut().find(|other| other.variable == of.variable) {
-                    Some(known) => known.values.push(value),
+                    Some(other) => other.values.push(value),
                     None => all.values.push(DebugVariable {
                         variable: of.variable,
                         values: vec![value],
