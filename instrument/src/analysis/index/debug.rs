@@ -53,25 +53,34 @@ pub(crate) struct LocalVariable {
 }
 
 impl LocalVariable {
-    /// Whether a position is in the variable's scope. Without a scope at the position, a variable of a whole function is, and one
-    /// of a lexical block may have ended.
+    /// Whether a position is in the variable's scope.
     pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
-        let Some(scope) = position.scope else {
+        self.is_in_scope_of(index, position, 1)
+    }
+
+    /// Whether a position is in the variable's scope, or in a function that was inlined into it.
+    pub(crate) fn is_live(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
+        self.is_in_scope_of(index, position, MAX_CHAIN)
+    }
+
+    /// Whether one of the innermost `frames` of a position is in the variable's scope. Without a scope at the position, a variable of
+    /// a whole function is, and one of a lexical block may have ended.
+    fn is_in_scope_of(&self, index: &Index<'_>, position: &Position<'_>, frames: usize) -> bool {
+        if position.scope.is_none() {
             let declaring = index.debug_def(self.scope).map(|(_, inst)| inst.ext_inst());
-            let is_block = |scope| {
-                matches!(
-                    scope,
-                    debug_info::LEXICAL_BLOCK | debug_info::LEXICAL_BLOCK_DISCRIMINATOR
-                )
-            };
-            return !declaring.is_some_and(is_block);
-        };
-        let has_scope = || {
-            index
-                .scopes(scope.id(operand::SCOPE))
-                .any(|of| of.result() == self.scope)
-        };
-        scope.id(operand::SCOPE_INLINED_AT) == self.inlined_at && has_scope()
+            let blocks = [debug_info::LEXICAL_BLOCK, debug_info::LEXICAL_BLOCK_DISCRIMINATOR];
+            return !declaring.is_some_and(|scope| blocks.contains(&scope));
+        }
+        let mut frames = index.frames_of(position).take(frames);
+        frames.any(|(scope, inlined_at)| {
+            let mut scopes = index.scopes(scope);
+            inlined_at == self.inlined_at && scopes.any(|of| of.result() == self.scope)
+        })
+    }
+
+    /// Whether both are of the same call of a function.
+    pub(crate) fn is_of_frame_of(&self, other: &Self) -> bool {
+        self.inlined_at == other.inlined_at
     }
 }
 
@@ -200,6 +209,18 @@ impl<'a> Index<'a> {
             next = at.id(operand::INLINED_AT);
         }
         chain
+    }
+
+    /// The scopes of a position and of the calls that were inlined around it, innermost first, each with its `DebugInlinedAt`.
+    fn frames_of(&self, position: &Position<'_>) -> impl Iterator<Item = (Id, Id)> {
+        let first = position.scope;
+        let first = first.map(|scope| (scope.id(operand::SCOPE), scope.id(operand::SCOPE_INLINED_AT)));
+        std::iter::successors(first, |(_, at)| {
+            let (_, at) = self.debug_def(*at)?;
+            let is_inlined = at.ext_inst() == debug_info::INLINED_AT;
+            is_inlined.then(|| (at.id(operand::INLINED_SCOPE), at.id(operand::INLINED_AT)))
+        })
+        .take(MAX_CHAIN)
     }
 
     /// The enclosing scopes of a scope, itself first.

@@ -81,14 +81,18 @@ impl DebugVariables {
         self.declared.get(&pointer)
     }
 
-    /// Whether a value that only an `OpName` connects with the variables described under this name is of one in scope. True if
-    /// none is described.
-    pub(super) fn is_name_in_scope(&self, index: &Index<'_>, position: &Position<'_>, name: &str) -> bool {
+    /// Whether a value that only an `OpName` connects with the variables described under this name is of one that is live: all of
+    /// them are, in one function. True if none is described.
+    pub(super) fn is_name_live(&self, index: &Index<'_>, position: &Position<'_>, name: &str) -> bool {
         let values = self.values.iter().map(|of| &of.variable);
         let mut described = values
             .chain(self.declared.values())
-            .filter(|variable| whole(&variable.name) == whole(name));
-        described.all(|variable| variable.is_in_scope(index, position))
+            .filter(|variable| whole(&variable.name) == whole(name))
+            .peekable();
+        let Some(first) = described.peek().copied() else {
+            return true;
+        };
+        described.all(|variable| variable.is_of_frame_of(first) && variable.is_live(index, position))
     }
 
     /// The variables in scope at a position at the end of the block `node`.
