@@ -37,7 +37,7 @@ pub enum Part {
     Loops,
     /// The benchmark shaders without values at their aborts, with the condition, and with variables, on the compilers of real
     /// GPUs.
-    Values,
+    Conditions,
     /// Messages of 32 bytes to 64 KiB on drivers with the extension.
     Native,
 }
@@ -62,7 +62,7 @@ impl Part {
             Self::Compilers => "GPU compilers",
             Self::Sites => "Number of checks",
             Self::Loops => "The sanitizer's checks",
-            Self::Values => "Values at the abort",
+            Self::Conditions => "Values at the abort",
             Self::Native => "Drivers with the extension",
         }
     }
@@ -97,7 +97,7 @@ impl Part {
             Self::Loops => {
                 "Only compiled. Loops of unknown length; the check counts the iterations of an invocation, or tests an operation in the loop."
             }
-            Self::Values => {
+            Self::Conditions => {
                 "Only compiled. The shaders of \"GPU compilers\" with `values = off`, `auto` and `on`; they have no debug information, so \
                  that `auto` is the condition."
             }
@@ -138,7 +138,7 @@ impl Part {
             }]),
             Self::Calls | Self::Load => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
             Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
-            Self::Compilers | Self::Loops | Self::Values => selected(&|_, _| true),
+            Self::Compilers | Self::Loops | Self::Conditions => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
             Self::Native => selected(&|_, native| native),
         }

@@ -67,7 +67,7 @@ fn place(site: &SiteReport) -> String {
 mod tests {
     use super::*;
     use vkabort_record::message::Message;
-    use vkabort_record::report::Sample;
+    use vkabort_record::report::{ConditionReport, Sample};
 
     #[test]
     fn characters_that_xml_does_not_allow_are_escaped() {
@@ -107,6 +107,15 @@ mod tests {
             "{again}"
         );
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
+        report.sites[0].samples[0].condition = Some(ConditionReport {
+            text: "index >= count".to_owned(),
+            values: Vec::new(),
+        });
+        let with_condition = document("app", None, Duration::ZERO, &[report.clone()]);
+        assert!(
+            with_condition.contains("= condition: index &gt;= count"),
+            "{with_condition}"
+        );
         report.sites[0].check = Some("loops".to_owned());
         let planted = document("app", None, Duration::ZERO, &[report]);
         assert!(

@@ -126,6 +126,9 @@ VkabortResult vkabort_decoder_add_site_tables(const VkabortDecoder *decoder,
  * `VkDeviceFaultShaderAbortMessageInfoKHR`, from any driver. Messages of unknown shaders are decoded by the conventions of GLSL
  * and Slang.
  *
+ * The values that the layer keeps beside a message are not in the data. The condition that led to an abort is shown with those of
+ * its operands that the message holds; variables are in the layer's own reports only.
+ *
  * `format`: one of `VKABORT_FORMAT_*`. `report`: gets a null-terminated UTF-8 string, which `vkabort_report_free` frees, or null
  * after an error.
  *

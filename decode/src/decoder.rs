@@ -1,7 +1,7 @@
 //! The decoder behind the interface, without pointers.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use vkabort_instrument::{Options, sites};
+use vkabort_instrument::{Options, Values, sites};
 use vkabort_record::framing::split;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
@@ -38,6 +38,7 @@ impl Decoder {
         let options = Options {
             // Drivers have their own limits.
             max_message_bytes: u32::MAX,
+            values: Values::Auto,
             ..Options::default()
         };
         let table = sites(words, &options).map_err(|error| error.to_string())?;
@@ -132,6 +133,26 @@ mod tests {
         for (format, expected) in [
             (Format::Text, "= check: loops\n"),
             (Format::JsonLines, "\"check\":\"loops\""),
+        ] {
+            let decoded = decoder.decode(&data, format).expect("message data");
+            assert!(decoded.report.contains(expected), "{decoded:?}");
+        }
+    }
+
+    #[test]
+    fn the_condition_of_a_site_is_shown_with_what_the_message_holds_of_it() {
+        let decoder = Decoder::default();
+        let tables =
+            br#"{"module_hash":"0000000000000001","entry_points":[],"sites":[{"id":0,"word_offset":5,"function":"f",
+            "entry_points":[],"callers":[],"location":null,"message":{"kind":"int","bits":32,"signed":false},"text":null,
+            "values":{"condition":{"text":["index >= count"],"operands":[
+                {"name":"index","place":{"offset":0,"type":{"kind":"int","bits":32,"signed":false}}},
+                {"name":"count","place":{"offset":4,"type":{"kind":"int","bits":32,"signed":false}}}]}}}]}"#;
+        decoder.add_site_tables(tables, None).expect("a site table");
+        let data = message_data([&[70, 0, 0, 0][..]]);
+        for (format, expected) in [
+            (Format::Text, "= condition: index >= count with index = 70\n"),
+            (Format::JsonLines, "\"condition\":{\"text\":\"index >= count\""),
         ] {
             let decoded = decoder.decode(&data, format).expect("message data");
             assert!(decoded.report.contains(expected), "{decoded:?}");

@@ -5,6 +5,7 @@ mod state;
 mod tests;
 
 use crate::edit::Edits;
+use crate::edit::abort_values::AbortValues;
 use crate::edit::origins::Origins;
 use crate::edit::planted::Planted;
 use crate::error::Result;
@@ -139,7 +140,13 @@ fn plant_checks(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
 fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let hash = state.sites.table.module_hash;
-    match module.sites(state.options, hash, &state.origins, &state.planted) {
+    match module.sites(
+        state.options,
+        hash,
+        &state.origins,
+        &state.planted,
+        &AbortValues::default(),
+    ) {
         Ok(sites) => state.sites = sites,
         Err(error) => {
             let warning = format!("messages cannot be decoded: {error}");
@@ -241,7 +248,12 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
         return Ok(None);
     }
     let hash = module_hash(original, options);
-    let sites = Module::new(original)?.sites(options, hash, &Origins::default(), &Planted::default())?;
+    let (module, origins, planted) = (Module::new(original)?, Origins::default(), Planted::default());
+    let values = match options.values {
+        Values::Off => AbortValues::default(),
+        Values::Auto | Values::On => values::add_values(&module.index, options, &planted)?.1.without_tails(),
+    };
+    let sites = module.sites(options, hash, &origins, &planted, &values)?;
     Ok(Some(sites.table))
 }
 

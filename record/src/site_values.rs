@@ -3,11 +3,7 @@
 //!
 //! Offsets count from the start of the payload. Values that the message does not hold lie behind it.
 
-use crate::decode::decode;
-use crate::format::value_display::show;
 use crate::message_type::Type;
-use crate::report::{ConditionReport, NamedValue};
-use crate::value::Value;
 use serde::{Deserialize, Serialize};
 
 /// The values at the aborts of a site.
@@ -67,83 +63,8 @@ impl SiteValues {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-
-    /// The condition with its values. `bytes`: the payload with the values behind it.
-    pub(crate) fn condition(&self, bytes: &[u8]) -> Option<ConditionReport> {
-        let condition = self.condition.as_ref()?;
-        let part = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(place) => show(&place.decode(bytes)),
-        };
-        Some(ConditionReport {
-            text: condition.text.iter().map(part).collect(),
-            values: named(&condition.operands, bytes),
-        })
-    }
-
-    /// The variables with their values. `bytes`: the payload with the values behind it.
-    pub(crate) fn variables(&self, bytes: &[u8]) -> Vec<NamedValue> {
-        named(&self.variables, bytes)
-    }
-}
-
-fn named(variables: &[Variable], bytes: &[u8]) -> Vec<NamedValue> {
-    let named = |variable: &Variable| NamedValue {
-        name: variable.name.clone(),
-        value: variable.place.as_ref().map(|place| place.decode(bytes)),
-    };
-    variables.iter().map(named).collect()
-}
-
-impl Place {
-    fn decode(&self, bytes: &[u8]) -> Value {
-        let start = usize::try_from(self.offset).unwrap_or(usize::MAX).min(bytes.len());
-        let end = start.saturating_add(self.ty.size() as usize).min(bytes.len());
-        decode(&self.ty, bytes.get(start..end).unwrap_or_default(), false).value
-    }
 }
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scalar_type::ScalarType;
-
-    fn place(offset: u32) -> Place {
-        let ty = ScalarType::U32.into();
-        Place { offset, ty }
-    }
-
-    #[test]
-    fn operands_with_names_follow_the_expression_and_others_are_in_it() {
-        let values = SiteValues {
-            condition: Some(Condition {
-                text: vec![Part::Value(place(16)), Part::Text(" >= count".into())],
-                operands: vec![Variable {
-                    name: "count".into(),
-                    place: Some(place(4)),
-                }],
-            }),
-            variables: vec![Variable {
-                name: "lost".into(),
-                place: None,
-            }],
-            left_out: 0,
-        };
-        let bytes: Vec<u8> = [1_u32, 64, 0, 0, 70]
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect();
-        let condition = values.condition(&bytes).expect("a condition");
-        assert_eq!(condition.text, "70 >= count");
-        assert_eq!(show(condition.values[0].value.as_ref().expect("a value")), "64");
-        assert_eq!(values.variables(&bytes)[0].value, None);
-        let short = values.condition(&bytes[..8]).expect("a condition");
-        assert_eq!(short.text, "<missing> >= count");
-        let json = serde_json::to_string(&values).expect("JSON");
-        assert_eq!(serde_json::from_str::<SiteValues>(&json).expect("reads back"), values);
-    }
 }

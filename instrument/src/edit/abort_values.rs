@@ -29,6 +29,12 @@ impl AbortValues {
         self.by_block.get(&block.label)
     }
 
+    /// The values where the aborts are not rewritten and send their messages only.
+    pub(crate) fn without_tails(mut self) -> Self {
+        self.by_block.values_mut().for_each(|values| values.has_tail = false);
+        self
+    }
+
     /// Adds the values of the abort that ends a block.
     pub(crate) fn insert(&mut self, block: &Block, values: ValuesOfAbort) {
         self.by_block.insert(block.label, values);

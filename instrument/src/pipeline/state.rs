@@ -75,17 +75,17 @@ impl<'w> Module<'w> {
         })
     }
 
-    /// The sites of a module that is not edited.
+    /// The sites of a module that is not edited. `values`: those of its aborts.
     pub(super) fn sites(
         &self,
         options: &Options,
         hash: ModuleHash,
         origins: &Origins,
         planted: &Planted,
+        values: &AbortValues,
     ) -> Result<Sites> {
         let graph = CallGraph::new(&self.index);
-        let values = AbortValues::default();
-        site_numbering::build_sites(&self.index, &graph, options, hash, origins, planted, &values)
+        site_numbering::build_sites(&self.index, &graph, options, hash, origins, planted, values)
     }
 
     /// The plan of how invocations leave functions, made for the first pass that needs it.

@@ -31,7 +31,6 @@ from_spirv! { u16; Op:
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
     ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
-    GroupNonUniformElect GroupNonUniformBallot GroupNonUniformBallotBitCount
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
@@ -69,7 +68,7 @@ pub(crate) const TypeVectorIdEXT: u16 = 5288;
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
         Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
-        RayTracingKHR RayTracingNV GroupNonUniform GroupNonUniformBallot
+        RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -126,12 +125,7 @@ pub(crate) mod memory_model {
 
 /// Scopes.
 pub(crate) mod scope {
-    from_spirv! { u32; Scope: Device Subgroup QueueFamily }
-}
-
-/// Group operations.
-pub(crate) mod group_operation {
-    from_spirv! { u32; GroupOperation: Reduce }
+    from_spirv! { u32; Scope: Device QueueFamily }
 }
 
 /// Bits of memory operands.

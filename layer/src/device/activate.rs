@@ -283,7 +283,6 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
-        subgroup_counts: physical.ballots,
         single_addition: [INTEL, QUALCOMM].contains(&physical.vendor),
         scalar_stores: physical.vendor == QUALCOMM,
         ..Options::default()

@@ -83,13 +83,6 @@ pub fn extensions(
     }
 }
 
-/// Whether compute shaders can count the active invocations of their subgroup.
-fn has_ballots(subgroups: &vk::PhysicalDeviceSubgroupProperties<'_>) -> bool {
-    let operations = vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT;
-    subgroups.supported_stages.contains(vk::ShaderStageFlags::COMPUTE)
-        && subgroups.supported_operations.contains(operations)
-}
-
 struct Prober<'a> {
     instance: &'a Instance,
     handle: vk::PhysicalDevice,
@@ -128,8 +121,6 @@ impl Prober<'_> {
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
             found.native = self.native(found.listed);
-            found.ballots =
-                found.cpu && has_ballots(&self.queried_properties(vk::PhysicalDeviceSubgroupProperties::default()));
         }
         if found.at_least(vk::API_VERSION_1_2) || found.has(vk::KHR_DRIVER_PROPERTIES_NAME) {
             found.loop_limit = loop_limit(&self.queried_properties(vk::PhysicalDeviceDriverProperties::default()));

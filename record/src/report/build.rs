@@ -6,6 +6,7 @@ use crate::report::site_context::SiteContext;
 use crate::report::site_match::{Origin, match_payload};
 use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
+use crate::report::values_at_abort::{condition, variables};
 use crate::site::{ModuleHash, SiteId};
 use crate::snapshot::{Record, Records};
 use std::collections::{HashMap, HashSet};
@@ -134,8 +135,8 @@ impl SiteReport {
                     invocation: Some(record.invocation.with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
                     message: context.message(&record.payload),
-                    condition: values.and_then(|values| values.condition(&bytes)),
-                    values: values.map(|values| values.variables(&bytes)).unwrap_or_default(),
+                    condition: values.and_then(|values| condition(values, &bytes)),
+                    values: values.map(|values| variables(values, &bytes)).unwrap_or_default(),
                 }
             },
         );
@@ -164,11 +165,19 @@ impl SiteReport {
                 ..Self::default()
             },
         };
+        let values = match origins {
+            [_] => context.values_at_abort(),
+            _ => None,
+        };
         report.add_samples(
             payloads,
             options,
             |payload| (payload, &[]),
-            |_, payload| Sample::new(context.message(payload)),
+            |_, payload| Sample {
+                condition: values.and_then(|values| condition(values, payload)),
+                values: values.map(|values| variables(values, payload)).unwrap_or_default(),
+                ..Sample::new(context.message(payload))
+            },
         );
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();

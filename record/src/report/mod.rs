@@ -21,6 +21,7 @@ mod text;
 mod totals;
 mod value_json;
 mod value_lines;
+mod values_at_abort;
 
 pub use data::{
     ConditionReport, ConstantValue, Extent, ModuleInfo, NamedValue, QueueUse, ReportOptions, Sample,

@@ -71,7 +71,7 @@ report_rows! {
     /// the first message that was ever reported.
     samples: Vec<Sample>
         [line 1: |site| site.samples.first().and_then(condition)]
-        [line 2: values]
+        [line 2: |site| site.samples.first().and_then(|first| values(first, site.values_left_out))]
         [line 5: invocation]
         [line 9: notes_of_first];
     /// Number of variables at the abort for which the records had no room.

@@ -4,7 +4,6 @@ use crate::escape::one_line;
 use crate::format::value_display::show;
 use crate::report::data::{NamedValue, Sample};
 use crate::report::rows::Lines;
-use crate::report::site_report::SiteReport;
 use crate::value::Value;
 
 /// Columns of a line of values; a longer list is continued on the next line.
@@ -21,13 +20,12 @@ pub(crate) fn condition(sample: &Sample) -> Option<Lines> {
     Some(wrap(format!("{head} with "), values))
 }
 
-/// `values: i = 16, base = (0.5, 1.0, 2.0)`, of the first sample.
-pub(crate) fn values(site: &SiteReport) -> Option<Lines> {
-    let first = site.samples.first()?;
+/// `values: i = 16, base = (0.5, 1.0, 2.0)`. `left_out`: the number of those that follow.
+pub(crate) fn values(first: &Sample, left_out: u64) -> Option<Lines> {
     if first.values.is_empty() {
         return None;
     }
-    let more = (site.values_left_out > 0).then(|| format!("... {} more", site.values_left_out));
+    let more = (left_out > 0).then(|| format!("... {left_out} more"));
     Some(wrap(
         "values: ".to_owned(),
         first.values.iter().map(show_named).chain(more),
@@ -139,12 +137,8 @@ mod tests {
             name: "lost".to_owned(),
             value: None,
         };
-        let site = SiteReport {
-            samples: vec![sample(1, all.into_iter().chain([lost]).collect())],
-            values_left_out: 3,
-            ..SiteReport::default()
-        };
-        let lines = lines(values(&site));
+        let first = sample(1, all.into_iter().chain([lost]).collect());
+        let lines = lines(values(&first, 3));
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");
         assert_eq!(lines.len(), 3, "{lines:?}");
         let joined: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
@@ -168,10 +162,6 @@ mod tests {
     #[test]
     fn names_from_the_shader_do_not_break_lines() {
         let hostile = sample(1, vec![value("a\nvkabort: fake", 1)]);
-        let site = SiteReport {
-            samples: vec![hostile],
-            ..SiteReport::default()
-        };
-        assert!(lines(values(&site)).iter().all(|line| !line.contains('\n')));
+        assert!(lines(values(&hostile, 0)).iter().all(|line| !line.contains('\n')));
     }
 }

@@ -78,8 +78,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["64 invocations aborted here"]);
 };
 
-/// The records of 128 bytes that the arena holds, and the others: 1,048,576 in total.
-const MILLION: [&str; 2] = ["8191 invocations aborted here", "1040385 more aborts did not fit"];
+/// The records of 32 bytes that the arena holds, and the others: 1,048,576 in total.
+const MILLION: [&str; 2] = ["32764 invocations aborted here", "1015812 more aborts did not fit"];
 
 /// All invocations.
 const ALL: [usize; 64] = {

@@ -45,10 +45,10 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone();
     "loops::without_layer" => compile(context, loops(), &[Variant::Unchecked]), measures(), without_layer();
     "loops::layer" => compile(context, loops(), &[Variant::Planted]), measures(), alone();
-    "values::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
+    "conditions::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
         measures(), alone(), set(&[("values", "off")]);
-    "values::auto" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
-    "values::on" => compile(context, Shader::set(), &[Variant::WithVariables]),
+    "conditions::auto" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
+    "conditions::on" => compile(context, Shader::set(), &[Variant::WithVariables]),
         measures(), alone(), set(&[("values", "on")]);
     "native::layer" => compile(context, sizes(), &[Variant::Layer]), measures(), alone(), within(30);
     "native::by_value" => compile(context, sizes(), &[Variant::ByValue]), measures(), alone(), within(30);

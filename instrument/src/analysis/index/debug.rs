@@ -53,9 +53,19 @@ pub(crate) struct LocalVariable {
 }
 
 impl LocalVariable {
-    /// Whether a position is in the variable's scope. Without a scope at the position, every variable may be.
+    /// Whether a position is in the variable's scope. Without a scope at the position, a variable of a whole function is, and one
+    /// of a lexical block may have ended.
     pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
-        let Some(scope) = position.scope else { return true };
+        let Some(scope) = position.scope else {
+            let declaring = index.debug_def(self.scope).map(|(_, inst)| inst.ext_inst());
+            let is_block = |scope| {
+                matches!(
+                    scope,
+                    debug_info::LEXICAL_BLOCK | debug_info::LEXICAL_BLOCK_DISCRIMINATOR
+                )
+            };
+            return !declaring.is_some_and(is_block);
+        };
         let has_scope = || {
             index
                 .scopes(scope.id(operand::SCOPE))

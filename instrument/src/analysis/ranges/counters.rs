@@ -27,7 +27,7 @@ impl Question<'_, '_, '_> {
             let range = match next.offset < phi.offset {
                 true => self.range(value, component, depth + 1),
                 // It comes over a back edge.
-                false => self.stepped(phi.result(), &next, self.known.flow.block_at(next.offset)?, bits)?,
+                false => self.stepped(phi.result(), &next, self.at_point.flow.block_at(next.offset)?, bits)?,
             };
             all = Some(all.map_or(range, |all| all.or(range)));
         }
@@ -36,7 +36,7 @@ impl Question<'_, '_, '_> {
 
     /// A load of a variable of the function: of the values that are stored to it.
     pub(super) fn of_variable(&mut self, load: &Inst<'_>, bits: u32, depth: u32) -> Option<Range> {
-        let flow = self.known.flow;
+        let flow = self.at_point.flow;
         let (variable, access) = flow.local_load(load.result())?;
         let stores = flow.memory.stores(variable);
         let mut all: Option<Range> = None;
@@ -74,7 +74,7 @@ impl Question<'_, '_, '_> {
             return None;
         }
         let step = constant(next.id(4))?;
-        let flow = self.known.flow;
+        let flow = self.at_point.flow;
         let facts = facts_at(index, flow, block);
         let ends = facts.iter().filter_map(|fact| {
             let comparison = index.def(fact.comparison).filter(|inst| inst.words.len() == 5)?;

@@ -4,6 +4,7 @@
 
 mod counters;
 mod facts;
+mod local_size;
 mod operations;
 
 use super::index::Index;
@@ -12,6 +13,7 @@ use super::value_flow::{Condition, ValueFlow};
 use crate::options::Options;
 use crate::spv::{Id, op};
 use facts::{Fact, facts_at, of_conditions};
+use local_size::local_size;
 use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
@@ -50,7 +52,7 @@ impl Range {
 }
 
 /// A place in a function: what is known there.
-pub(crate) struct Known<'f, 'a, 'w> {
+pub(crate) struct PointFacts<'f, 'a, 'w> {
     flow: &'f ValueFlow<'a, 'w>,
     facts: Rc<Vec<Fact>>,
     more: Vec<Fact>,
@@ -68,7 +70,7 @@ pub(crate) struct Ranges<'a, 'w> {
 /// A question for one range.
 struct Question<'q, 'a, 'w> {
     ranges: &'q Ranges<'a, 'w>,
-    known: &'q Known<'q, 'a, 'w>,
+    at_point: &'q PointFacts<'q, 'a, 'w>,
     steps: u32,
 }
 
@@ -78,20 +80,20 @@ impl<'a, 'w> Ranges<'a, 'w> {
             index,
             options,
             facts: HashMap::default(),
-            local_size: operations::local_size(index),
+            local_size: local_size(index),
         }
     }
 
     /// What holds in a block under conditions.
-    pub(crate) fn known<'f>(
+    pub(crate) fn facts_at<'f>(
         &mut self,
         flow: &'f ValueFlow<'a, 'w>,
         block: BlockIndex,
         conditions: &[Condition],
-    ) -> Known<'f, 'a, 'w> {
+    ) -> PointFacts<'f, 'a, 'w> {
         let facts = self.facts.entry(block);
         let facts = facts.or_insert_with(|| Rc::new(facts_at(self.index, flow, block)));
-        Known {
+        PointFacts {
             flow,
             facts: facts.clone(),
             more: of_conditions(self.index, conditions),
@@ -99,10 +101,10 @@ impl<'a, 'w> Ranges<'a, 'w> {
     }
 
     /// The range of an integer or of a component of a vector.
-    pub(crate) fn range(&self, known: &Known<'_, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
+    pub(crate) fn range(&self, at_point: &PointFacts<'_, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let mut question = Question {
             ranges: self,
-            known,
+            at_point,
             steps: MAX_STEPS,
         };
         question.range(value, component, 0)
@@ -139,10 +141,10 @@ impl Question<'_, '_, '_> {
 
     /// The range under the comparisons that are known to hold.
     fn refined(&mut self, mut range: Range, value: Id, component: Option<u32>, bits: u32, depth: u32) -> Range {
-        let known = self.known;
+        let at_point = self.at_point;
         // A comparison may give the sign that another one needs.
         for _ in 0..2 {
-            for fact in known.facts.iter().chain(&known.more) {
+            for fact in at_point.facts.iter().chain(&at_point.more) {
                 let Some(comparison) = self.ranges.index.def(fact.comparison) else {
                     continue;
                 };
@@ -150,7 +152,7 @@ impl Question<'_, '_, '_> {
                     continue;
                 }
                 let (left, right) = (comparison.id(3), comparison.id(4));
-                let (opcode, other) = match (known.flow.is_same(left, value), known.flow.is_same(right, value)) {
+                let (opcode, other) = match (at_point.flow.is_same(left, value), at_point.flow.is_same(right, value)) {
                     (true, false) => (comparison.opcode(), right),
                     (false, true) => (mirrored(comparison.opcode()), left),
                     _ => continue,

@@ -1,13 +1,9 @@
 //! Ranges of results from those of operands.
 
 use super::{Question, Range};
-use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
-use crate::spv::op::{built_in, decoration, execution_mode};
+use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
-
-/// The built-in `WorkgroupSize`.
-const WORKGROUP_SIZE: u32 = 25;
 
 /// Instructions of `GLSL.std.450`.
 mod glsl {
@@ -17,24 +13,6 @@ mod glsl {
     pub(super) const S_MAX: u32 = 42;
     pub(super) const U_CLAMP: u32 = 44;
     pub(super) const S_CLAMP: u32 = 45;
-}
-
-/// The workgroup size, if every entry point has the same constant one.
-pub(super) fn local_size(index: &Index<'_>) -> Option<[u32; 3]> {
-    let is_specialised = index
-        .decorations
-        .iter()
-        .any(|d| d.kind == decoration::BuiltIn && d.value == WORKGROUP_SIZE);
-    let mut sizes = index.execution_modes.iter().filter(|mode| {
-        matches!(
-            mode.execution_mode(),
-            execution_mode::LocalSize | execution_mode::LocalSizeId
-        )
-    });
-    let first = sizes.next().filter(|_| !is_specialised)?;
-    let size = [3, 4, 5].map(|word| first.word(word));
-    let is_same = |mode: &Inst<'_>| mode.execution_mode() == execution_mode::LocalSize && mode.from(3) == size;
-    (is_same(first) && sizes.all(is_same)).then_some(size)
 }
 
 impl Question<'_, '_, '_> {

@@ -143,10 +143,10 @@ impl Collector {
             }
             op::ExtInst if index.is_debug_info(inst) => {}
             _ => {
-                let known = operands::visit_ids(inst, index.selector_words(inst), |word| {
+                let is_listed = operands::visit_ids(inst, index.selector_words(inst), |word| {
                     self.add(block, inst, inst.id(word), AccessKind::Other);
                 });
-                if !known {
+                if !is_listed {
                     inst.ids(1).for_each(|id| self.add(block, inst, id, AccessKind::Other));
                 }
             }

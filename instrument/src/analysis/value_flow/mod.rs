@@ -11,6 +11,7 @@
 //!
 //! Conservative: an effect that the analysis does not find is not reported.
 
+mod fate;
 pub(crate) mod lane;
 pub(crate) mod memory;
 mod observed;

@@ -1,9 +1,10 @@
 //! Whether every path from a value has an effect of it.
 
 use super::ValueFlow;
+use super::fate::{Fate, Part};
 use super::lane::{Lane, Path};
 use super::memory::{Access, AccessKind, in_block};
-use super::uses::{Fate, Part, Use};
+use super::uses::Use;
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::op;
 use std::collections::BTreeSet;
@@ -14,8 +15,8 @@ const MAX_DEPTH: u32 = 100;
 impl ValueFlow<'_, '_> {
     /// Whether a part of a value has an effect on every path from its definition on.
     pub(super) fn is_observed(&mut self, lane: &Lane, depth: u32) -> bool {
-        if let Some(known) = self.values.get(lane) {
-            return *known;
+        if let Some(found) = self.values.get(lane) {
+            return *found;
         }
         let Some(block) = self.index.def(lane.id).and_then(|def| self.block_at(def.offset)) else {
             return false;
@@ -50,8 +51,8 @@ impl ValueFlow<'_, '_> {
     pub(super) fn is_stored_observed(&mut self, part: &Part, store: &Use, depth: u32) -> bool {
         let path = &part.path;
         let key = (store.offset, path.clone());
-        if let Some(known) = self.stores.get(&key) {
-            return *known;
+        if let Some(found) = self.stores.get(&key) {
+            return *found;
         }
         if depth > MAX_DEPTH {
             return true;

@@ -1,8 +1,9 @@
 //! The places at which a value has an effect.
 
+use super::fate::{Fate, Part};
 use super::lane::Lane;
 use super::memory::{Access, AccessKind, in_block};
-use super::uses::{Fate, Part, Use};
+use super::uses::Use;
 use super::{Condition, Point, Test, ValueFlow};
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::BlockIndex;

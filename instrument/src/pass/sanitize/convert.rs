@@ -12,7 +12,7 @@ use super::planter::Planter;
 use super::values::{Scalar, ValueCheck, ValueFacts, find, float_type, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::edit::float_bounds::ConvertibleRange;
 use crate::sanitize::Check;
@@ -67,7 +67,7 @@ impl<'w> ValueCheck<'w> for Conversion<'w> {
         smallvec![self.inst.first_operand()]
     }
 
-    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &Known<'_, '_, 'w>, _: Option<u32>) -> bool {
+    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &PointFacts<'_, '_, 'w>, _: Option<u32>) -> bool {
         true
     }
 

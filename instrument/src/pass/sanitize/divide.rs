@@ -14,7 +14,7 @@ use super::planter::Planter;
 use super::values::{Scalar, ValueCheck, ValueFacts, conversion, find, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
@@ -78,8 +78,8 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         smallvec![self.inst.id(3), self.inst.id(4)]
     }
 
-    fn can_fail(&self, ranges: &Ranges<'_, '_>, known: &Known, component: Option<u32>) -> bool {
-        let range = |word| ranges.range(known, self.inst.id(word), component);
+    fn can_fail(&self, ranges: &Ranges<'_, '_>, at_point: &PointFacts, component: Option<u32>) -> bool {
+        let range = |word| ranges.range(at_point, self.inst.id(word), component);
         let divisor = range(4);
         match self.fault {
             Fault::Zero => divisor.min == 0,

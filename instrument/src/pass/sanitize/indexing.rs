@@ -176,8 +176,8 @@ pub(super) fn plant_indexing<'w>(
         Size::Fixed(size) => max >= size,
         Size::Constant(_) | Size::Length { .. } => true,
     };
-    let known = ranges.known(flow, block, &[]);
-    if !is_comparable || !can_fail(ranges.range(&known, indexing.index, None).max) {
+    let at_point = ranges.facts_at(flow, block, &[]);
+    if !is_comparable || !can_fail(ranges.range(&at_point, indexing.index, None).max) {
         return;
     }
     let points = match changes_memory(&inst) {
@@ -190,8 +190,8 @@ pub(super) fn plant_indexing<'w>(
     };
     let key = key(check, indexing);
     for point in points {
-        let known = ranges.known(flow, point.block, &point.conditions);
-        let max = ranges.range(&known, indexing.index, None).max;
+        let at_point = ranges.facts_at(flow, point.block, &point.conditions);
+        let max = ranges.range(&at_point, indexing.index, None).max;
         if !can_fail(max) || planter.is_tested(flow, &key, &point) || !are_scalars(index, &point) {
             continue;
         }

@@ -13,7 +13,7 @@ use super::planter::Planter;
 use super::values::{Scalar, ValueCheck, ValueFacts, find, float_type, plant_effect};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::analysis::value_flow::ValueFlow;
 use crate::analysis::value_flow::memory::AccessKind;
 use crate::edit::emitter::Emitter;
@@ -136,7 +136,7 @@ impl<'w> ValueCheck<'w> for Stored<'w> {
         smallvec![self.value]
     }
 
-    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &Known<'_, '_, 'w>, _: Option<u32>) -> bool {
+    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &PointFacts<'_, '_, 'w>, _: Option<u32>) -> bool {
         true
     }
 

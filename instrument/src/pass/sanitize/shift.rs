@@ -13,7 +13,7 @@ use super::planter::Planter;
 use super::values::{Scalar, ValueCheck, ValueFacts, conversion, find, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
@@ -56,8 +56,8 @@ impl<'w> ValueCheck<'w> for Shift<'w> {
         smallvec![self.inst.id(4)]
     }
 
-    fn can_fail(&self, ranges: &Ranges<'_, '_>, known: &Known, component: Option<u32>) -> bool {
-        ranges.range(known, self.inst.id(4), component).max >= u64::from(self.bits)
+    fn can_fail(&self, ranges: &Ranges<'_, '_>, at_point: &PointFacts, component: Option<u32>) -> bool {
+        ranges.range(at_point, self.inst.id(4), component).max >= u64::from(self.bits)
     }
 
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {

@@ -13,7 +13,7 @@ use crate::analysis::expressions::Expressions;
 use crate::analysis::index::constant::literal_words;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
-use crate::analysis::ranges::{Known, Ranges};
+use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::analysis::value_flow::lane::{Lane, component_count};
 use crate::analysis::value_flow::{Condition, Point, Test, ValueFlow};
 use crate::edit::emitter::Emitter;
@@ -69,7 +69,7 @@ pub(super) trait ValueCheck<'w> {
     fn operands(&self) -> SmallVec<[Id; 2]>;
 
     /// Whether the check can fail for a component.
-    fn can_fail(&self, ranges: &Ranges<'_, 'w>, known: &Known<'_, '_, 'w>, component: Option<u32>) -> bool;
+    fn can_fail(&self, ranges: &Ranges<'_, 'w>, at_point: &PointFacts<'_, '_, 'w>, component: Option<u32>) -> bool;
 
     /// Writes the test of a component: operands as scalars.
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id;
@@ -133,14 +133,14 @@ pub(super) fn plant_value<'w>(
     let components = (0..count).map(|component| (count > 1).then_some(component));
     let mut groups: BTreeMap<Point, Vec<Option<u32>>> = BTreeMap::new();
     for component in components {
-        let known = ranges.known(flow, block, &[]);
-        if !check.can_fail(ranges, &known, component) {
+        let at_point = ranges.facts_at(flow, block, &[]);
+        if !check.can_fail(ranges, &at_point, component) {
             continue;
         }
         for point in flow.points(&Lane::component(inst.result(), component)) {
-            let known = ranges.known(flow, point.block, &point.conditions);
+            let at_point = ranges.facts_at(flow, point.block, &point.conditions);
             let key = key(check, component);
-            if check.can_fail(ranges, &known, component) && !planter.is_tested(flow, &key, &point) {
+            if check.can_fail(ranges, &at_point, component) && !planter.is_tested(flow, &key, &point) {
                 groups.entry(point).or_default().push(component);
             }
         }

@@ -1,6 +1,7 @@
 //! Variables that debug information describes: `DebugDeclare` names memory, `DebugValue` the value of a variable from there on.
 
 use super::function::FunctionFlow;
+use crate::analysis::index::Index;
 use crate::analysis::index::debug::{LocalVariable, Position};
 use crate::analysis::index::typed::Node;
 use crate::spv::{Id, op};
@@ -64,7 +65,7 @@ impl DebugVariables {
                     value: of.value,
                 };
                 match all.values.iter_mut().find(|other| other.variable == of.variable) {
-                    Some(known) => known.values.push(value),
+                    Some(other) => other.values.push(value),
                     None => all.values.push(DebugVariable {
                         variable: of.variable,
                         values: vec![value],
@@ -80,6 +81,16 @@ impl DebugVariables {
         self.declared.get(&pointer)
     }
 
+    /// Whether a value that only an `OpName` connects with the variables described under this name is of one in scope. True if
+    /// none is described.
+    pub(super) fn is_name_in_scope(&self, index: &Index<'_>, position: &Position<'_>, name: &str) -> bool {
+        let values = self.values.iter().map(|of| &of.variable);
+        let mut described = values
+            .chain(self.declared.values())
+            .filter(|variable| whole(&variable.name) == whole(name));
+        described.all(|variable| variable.is_in_scope(index, position))
+    }
+
     /// The variables in scope at a position at the end of the block `node`.
     pub(super) fn at(&self, flow: &FunctionFlow<'_, '_>, position: &Position<'_>, node: Node) -> Vec<ValueAtAbort> {
         let in_scope = self
@@ -88,6 +99,11 @@ impl DebugVariables {
             .filter(|of| of.variable.is_in_scope(flow.index, position));
         in_scope.filter_map(|of| of.at(flow, node)).collect()
     }
+}
+
+/// The variable of which a name with members or elements names a part.
+fn whole(name: &str) -> &str {
+    name.split(['.', '[']).next().unwrap_or(name)
 }
 
 impl DebugVariable {

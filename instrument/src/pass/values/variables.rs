@@ -115,6 +115,9 @@ impl Variables {
             }) else {
                 continue;
             };
+            if declared.is_none() && !self.debug.is_name_in_scope(flow.index, position, &name) {
+                continue;
+            }
             let stored = memory.stored(flow, node);
             add_memory(flow, names, &name, (memory.id, memory.ty), &stored, &mut found);
         }
@@ -131,7 +134,7 @@ impl Variables {
             });
         }
         for (offset, id, name) in &self.named {
-            if flow.reaches(*id, node) {
+            if flow.reaches(*id, node) && self.debug.is_name_in_scope(flow.index, position, name) {
                 found.push(Candidate {
                     name: name.clone(),
                     source: Source::Value(*id),

@@ -122,8 +122,6 @@ pub struct PhysicalDevice {
     pub api_version: u32,
     /// The driver runs on the CPU.
     pub cpu: bool,
-    /// CPU driver with ballots in compute shaders.
-    pub ballots: bool,
     /// `vendorID`.
     pub vendor: u32,
     /// The GPU has memory of its own across a bus.

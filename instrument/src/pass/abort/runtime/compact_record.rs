@@ -16,7 +16,6 @@ use super::deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
-use crate::spv::op::execution_model;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::compact::{self, Tag, Template, TemplateWord};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
@@ -40,8 +39,6 @@ impl Runtime {
             has_local_index,
             has_specialization: self.key_spec_id.is_some(),
             values: records.map(DeferredRecord::values).max().unwrap_or(0),
-            // A fragment shader's ballots may count helper invocations, whose atomics have no effect.
-            in_subgroups: self.subgroup_counts && model == execution_model::GLCompute,
         };
         let tag = Tag {
             site: 0,
@@ -92,7 +89,7 @@ impl Writer<'_> {
     ) {
         let uint = self.out.uint();
         // Phase 2.
-        let unit = self.reserve_compact(shape.units(), shape.in_subgroups);
+        let unit = self.reserve_compact(shape.units());
         // Phase 3.
         let record = self.runtime.record(self.out, unit);
         let site = match records {

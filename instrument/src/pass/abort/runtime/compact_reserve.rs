@@ -8,27 +8,19 @@
 //! } while (!full && unit > capacity - units)                 passed the end just now: the second round counts it
 //! fits = !full && unit <= capacity - units
 //! ```
-//!
-//! On CPU drivers every invocation executes its own addition, all to one cache line: there one of the subgroup adds for all that
-//! find no room ([`Runtime::count_dropped_of_subgroup`]).
 
 use super::record_writer::Writer;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
-use crate::spv::op::{capability, group_operation, scope};
 use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{CURSOR_OFFSET, DROPPED_OFFSET};
 
 impl Writer<'_> {
     /// Reserves a record of `units` units, and opens a selection for it.
-    pub(super) fn reserve_compact(&mut self, units: u32, is_in_subgroups: bool) -> Id {
-        if is_in_subgroups || !self.runtime.single_addition {
+    pub(super) fn reserve_compact(&mut self, units: u32) -> Id {
+        if !self.runtime.single_addition {
             let units = self.out.constant(units);
-            let count_dropped = match is_in_subgroups {
-                true => Runtime::count_dropped_of_subgroup,
-                false => Runtime::count_dropped,
-            };
-            return self.reserve(units, count_dropped);
+            return self.reserve(units);
         }
         let [unit, fits] = self.runtime.reserve_in_loop(self.out, units);
         let [inside, merge] = [(); 2].map(|()| self.out.fresh());
@@ -78,27 +70,5 @@ impl Runtime {
         let has_room = out.emit(op::LogicalNot, bool, is_full);
         let fits = out.emit(op::LogicalAnd, bool, (has_room, is_low));
         [unit, fits]
-    }
-
-    /// Counts the aborts without a record of a subgroup.
-    fn count_dropped_of_subgroup(&mut self, out: &mut Emitter) {
-        if !self.declares_ballots {
-            out.capability(capability::GroupNonUniform);
-            out.capability(capability::GroupNonUniformBallot);
-            self.declares_ballots = true;
-        }
-        let (uint, bool) = (out.uint(), out.bool());
-        let uvec4 = out.vector(uint, 4);
-        let (subgroup, yes) = (out.constant(scope::Subgroup), super::state::bool_constant(out, true));
-        let ballot = out.emit(op::GroupNonUniformBallot, uvec4, (subgroup, yes));
-        let operands = (subgroup, Literal(group_operation::Reduce), ballot);
-        let count = out.calculate(op::GroupNonUniformBallotBitCount, operands);
-        let is_first = out.emit(op::GroupNonUniformElect, bool, subgroup);
-        let [first, merge] = [(); 2].map(|()| out.fresh());
-        out.branch_if(is_first, first, merge, merge);
-        out.label(first);
-        self.add_dropped(out, count);
-        out.branch(merge);
-        out.label(merge);
     }
 }

@@ -11,8 +11,6 @@ pub(crate) struct CompactShape {
     pub(super) has_local_index: bool,
     pub(super) has_specialization: bool,
     pub(super) values: u32,
-    /// One invocation of a subgroup counts the aborts without a record.
-    pub(super) in_subgroups: bool,
 }
 
 impl CompactShape {

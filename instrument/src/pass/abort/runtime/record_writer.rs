@@ -104,7 +104,7 @@ impl Writer<'_> {
         let mut is_in_place = None;
         let unit = match (reserve, records) {
             (_, []) => self.unit_in_place(),
-            (None, _) => self.reserve(extent.units, Runtime::count_dropped),
+            (None, _) => self.reserve(extent.units),
             (Some(reserve), _) => {
                 let [here, there, merge, unit] = [(); 4].map(|()| self.out.fresh());
                 let (bool, in_place) = (self.out.bool(), self.out.constant(record_key::IN_PLACE));
@@ -197,13 +197,13 @@ impl Writer<'_> {
         (size, units)
     }
 
-    /// Reserves a record, and opens a selection for it. Without room, calls `count_dropped`.
-    pub(super) fn reserve(&mut self, units: Id, count_dropped: impl FnOnce(&mut Runtime, &mut Emitter)) -> Id {
+    /// Reserves a record, and opens a selection for it.
+    pub(super) fn reserve(&mut self, units: Id) -> Id {
         let [unit, fits] = self.runtime.try_reserve(self.out, units, None, self.block);
         let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
         self.out.branch_if(fits, inside, full, merge);
         self.out.label(full);
-        count_dropped(self.runtime, self.out);
+        self.runtime.count_dropped(self.out);
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);

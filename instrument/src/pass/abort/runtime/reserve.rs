@@ -98,15 +98,10 @@ impl Runtime {
 
     /// Counts an abort without a record.
     pub(super) fn count_dropped(&mut self, out: &mut Emitter) {
-        let [_, _, one] = [self.scope, 0, 1].map(|value| out.constant(value));
-        self.add_dropped(out, one);
-    }
-
-    /// Adds to DROPPED.
-    pub(super) fn add_dropped(&mut self, out: &mut Emitter, count: Id) {
-        let [scope, zero] = [self.scope, 0].map(|value| out.constant(value));
+        let [scope, zero, one] = [self.scope, 0, 1].map(|value| out.constant(value));
         let dropped = self.control(out, DROPPED);
-        out.calculate(op::AtomicIAdd, (dropped, scope, zero, count));
+        let (uint, old) = (out.uint(), out.fresh());
+        out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
     }
 
     /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.

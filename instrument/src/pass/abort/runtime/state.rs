@@ -8,7 +8,6 @@ use crate::edit::abort_flag::AbortFlag;
 use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::{capability, memory_model, scope, storage_class};
-use crate::spv::words::version;
 use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
 
@@ -32,9 +31,6 @@ pub(crate) struct Runtime {
     pub(super) scalar_stores: bool,
     /// Whether the records of entry points that defer all of theirs are compact.
     pub(crate) compact_records: bool,
-    /// Whether one invocation of a subgroup counts the aborts without a record.
-    pub(super) subgroup_counts: bool,
-    pub(super) declares_ballots: bool,
     /// Whether a compact record is reserved, or counted as one without room, by one addition.
     pub(super) single_addition: bool,
     pub(super) hash: ModuleHash,
@@ -94,9 +90,7 @@ impl Runtime {
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
-            subgroup_counts: options.subgroup_counts && index.version >= version(1, 3),
             single_addition: options.single_addition,
-            declares_ballots: index.has_capability(capability::GroupNonUniformBallot),
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
