@@ -44,8 +44,8 @@ impl Machine<'_> {
                     bytes.layout = layout;
                 }
             }
-            let known = if is_beyond { 0 } else { index as u32 };
-            let Some(part) = self.types.part(pointee, known) else {
+            let element = if is_beyond { 0 } else { index as u32 };
+            let Some(part) = self.types.part(pointee, element) else {
                 return unsupported("an index into a scalar");
             };
             pointee = part;
