@@ -21,7 +21,7 @@ pub fn record(command: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
     let result = run();
     let outcome = match &result {
         Ok(()) => "passed".to_owned(),
-        Err(error) => format!("failed: {error:#}"),
+        Err(error) => relative(&format!("failed: {error:#}"), &root().to_string_lossy(), &home()),
     };
     let wall = start.elapsed().as_secs();
     let processor = processor_time().saturating_sub(used).as_secs();
@@ -68,6 +68,29 @@ fn updated(table: &str, command: &str, cells: [&String; 5]) -> String {
         None => lines.push(&row),
     }
     lines.join("\n") + "\n"
+}
+
+fn home() -> String {
+    std::env::var("HOME").unwrap_or_default()
+}
+
+/// A text without the folders of this machine.
+fn relative(text: &str, root: &str, home: &str) -> String {
+    let text = text.replace(&format!("{root}/"), "");
+    match home {
+        "" => text,
+        home => text.replace(&format!("{home}/"), "~/"),
+    }
+}
+
+#[test]
+fn a_row_has_no_folder_of_the_machine() {
+    let text = "failed: `/home/a/bin/cargo test` /home/a/src/target/x";
+    assert_eq!(
+        relative(text, "/home/a/src", "/home/a"),
+        "failed: `~/bin/cargo test` target/x"
+    );
+    assert_eq!(relative("/x", "/root", ""), "/x");
 }
 
 #[test]
