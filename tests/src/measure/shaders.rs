@@ -23,7 +23,7 @@ pub enum Variant {
     WithVariables,
     /// The same, but large values are loaded before they are copied.
     ByValue,
-    /// There is no check of its own; the sanitizer plants that of [`Shader::planted`], and the layer rewrites the shader.
+    /// The shader has no abort; the sanitizer plants the check of [`Shader::planted`], and the layer rewrites the result.
     Planted,
     /// It aborts, and the driver implements the extension.
     Native,

@@ -198,12 +198,7 @@ pub(super) fn plant_indexing<'w>(
         let Some(position) = planter.selected_position(block, &inst) else {
             return;
         };
-        let place = Place {
-            block: point.block,
-            offset: point.offset,
-            guarded: inst,
-            position,
-        };
+        let place = Place::of_point(&point, inst, position);
         let quoted = (!position.has_line()).then(|| quote(&inst));
         let write_condition = |out: &mut Emitter| {
             let (failed, size) = write_failed(out, index, indexing, bits);

@@ -55,6 +55,18 @@ pub(super) struct Place<'w> {
     pub(super) position: Position<'w>,
 }
 
+impl<'w> Place<'w> {
+    /// The place of a check of `guarded` at a point where its result is certain to have an effect.
+    pub(super) fn of_point(point: &Point, guarded: Inst<'w>, position: Position<'w>) -> Self {
+        Self {
+            block: point.block,
+            offset: point.offset,
+            guarded,
+            position,
+        }
+    }
+}
+
 impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     /// `None` if no entry point reaches the function, or one of a model that the options leave out, or if a continue construct
     /// that is left out reaches it.

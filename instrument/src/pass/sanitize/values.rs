@@ -203,12 +203,7 @@ fn plant_at<'w>(
     else {
         return;
     };
-    let place = Place {
-        block: point.block,
-        offset: point.offset,
-        guarded: inst,
-        position,
-    };
+    let place = Place::of_point(point, inst, position);
     let (only, is_one) = match components {
         [only] => (*only, true),
         _ => (None, false),
