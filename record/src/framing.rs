@@ -25,9 +25,10 @@ pub struct Messages<'a> {
 }
 
 /// Joins payloads to padded message data with sizes in host byte order. The last payload is not padded.
-pub fn message_data<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+pub fn message_data(payloads: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     let mut data = Vec::new();
     for payload in payloads {
+        let payload = payload.as_ref();
         data.resize(data.len().next_multiple_of(8), 0);
         data.extend_from_slice(&(payload.len() as u64).to_ne_bytes());
         data.extend_from_slice(payload);

@@ -1,12 +1,15 @@
 //! An owned copy of an arena, and bounded iteration over its records.
 
-use crate::compact::{self, Tag};
+use crate::compact::{self, Tag, Template};
 use crate::invocation::Invocation;
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
     UNIT_WORDS, commit_word, header, record_units,
 };
-use crate::site::{ModuleHash, SiteId, SiteTable};
+use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
+use rustc_hash::FxHashMap as HashMap;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A copy of an arena's bytes. Unlike the arena itself it never changes, so that all readers agree.
@@ -32,21 +35,50 @@ pub struct Record {
     pub specialization: u32,
     /// The invocation that aborted.
     pub invocation: Invocation,
-    /// The bytes of the message, in the layout of its type; only its values if the record is compact and its module not known.
-    pub payload: Vec<u8>,
-    /// What follows the message to the end of the record: the values at the abort, and padding.
-    pub values: Vec<u8>,
+    /// The message and the values at the abort.
+    pub contents: Contents,
 }
 
-impl Record {
-    /// The message and what follows it.
-    pub(crate) fn message_and_values(&self) -> Vec<u8> {
-        [self.payload.as_slice(), &self.values].concat()
+/// What a record holds besides its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// The bytes of the message, in the layout of its type, and what follows it to the end of the record: the values at the abort,
+    /// and padding.
+    Bytes {
+        /// All of them.
+        bytes: Vec<u8>,
+        /// The size of the message.
+        size: usize,
+    },
+    /// The values of a compact record. In a storm of aborts there are thousands, of which a report shows a few: they stay words of
+    /// the snapshot until then.
+    Compact {
+        /// Where they are in [`Records::words`].
+        words: Range<u32>,
+        /// Index in [`Records::tables`]; none if the module is not known.
+        table: Option<u32>,
+    },
+}
+
+impl From<Vec<u8>> for Contents {
+    /// A message without values.
+    fn from(bytes: Vec<u8>) -> Self {
+        let size = bytes.len();
+        Self::Bytes { bytes, size }
     }
 }
 
+/// Equal for records of one site whose messages are equal, or whose messages and values are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ContentsKey<'a> {
+    /// The bytes.
+    Bytes(Cow<'a, [u8]>),
+    /// The words of a compact record that differ.
+    Words(&'a [u32]),
+}
+
 /// The contents of an arena.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     /// Complete records in the order of their aborts.
     pub records: Vec<Record>,
@@ -57,6 +89,10 @@ pub struct Records {
     /// The control block contradicts the records because it was lost with the device: the number of aborts that did not
     /// fit is unknown.
     pub control_lost: bool,
+    /// The words of the snapshot, which hold the values of compact records.
+    pub words: Vec<u32>,
+    /// The site tables of the modules that have written compact records.
+    pub tables: Vec<Arc<SiteTable>>,
 }
 
 impl Records {
@@ -74,6 +110,71 @@ impl Records {
         });
         self.records = records;
         end
+    }
+
+    /// The bytes of a record from its message on, and the size of the message: all that follows are values and padding. Only
+    /// the values of the message if the record is compact and its module not known.
+    pub fn bytes<'a>(&'a self, record: &'a Record) -> (Cow<'a, [u8]>, usize) {
+        if let Contents::Bytes { bytes, size } = &record.contents {
+            return (bytes.into(), *size);
+        }
+        let words = self.compact_words(record);
+        match self.template(record) {
+            Some(template) => (template.expand(words).into(), template.size as usize),
+            None => {
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let size = bytes.len();
+                (bytes.into(), size)
+            }
+        }
+    }
+
+    /// The bytes of a record's message.
+    pub fn message<'a>(&'a self, record: &'a Record) -> Cow<'a, [u8]> {
+        match self.bytes(record) {
+            (Cow::Borrowed(bytes), size) => bytes.get(..size).unwrap_or(bytes).into(),
+            (Cow::Owned(mut bytes), size) => {
+                bytes.truncate(size);
+                bytes.into()
+            }
+        }
+    }
+
+    /// Returns what identifies the message of a record among those of its site. `records`: all of one site.
+    pub(crate) fn message_keys<'a>(&'a self, records: &[&'a Record]) -> impl Fn(&'a Record) -> ContentsKey<'a> {
+        let template = records.iter().find_map(|record| self.template(record));
+        let of_message = template.and_then(Template::leading_message_values);
+        move |record| {
+            let words = of_message.and_then(|count| self.compact_words(record).get(..count));
+            match (&record.contents, words) {
+                (Contents::Compact { .. }, Some(words)) => ContentsKey::Words(words),
+                _ => ContentsKey::Bytes(self.message(record)),
+            }
+        }
+    }
+
+    /// Identifies the message and the values of a record among those of its site.
+    pub(crate) fn contents_key<'a>(&'a self, record: &'a Record) -> ContentsKey<'a> {
+        match &record.contents {
+            Contents::Bytes { bytes, .. } => ContentsKey::Bytes(bytes.into()),
+            Contents::Compact { .. } => ContentsKey::Words(self.compact_words(record)),
+        }
+    }
+
+    fn compact_words(&self, record: &Record) -> &[u32] {
+        let range = match &record.contents {
+            Contents::Compact { words, .. } => words.start as usize..words.end as usize,
+            Contents::Bytes { .. } => 0..0,
+        };
+        self.words.get(range).unwrap_or_default()
+    }
+
+    fn template(&self, record: &Record) -> Option<&Template> {
+        let Contents::Compact { table: Some(table), .. } = &record.contents else {
+            return None;
+        };
+        let site = self.tables.get(*table as usize)?.site(record.site)?;
+        site.template.as_ref()
     }
 }
 
@@ -112,13 +213,18 @@ impl Snapshot {
     /// No word can lead the walk past the end of the snapshot. CURSOR does not bound it, since it may be lost with the
     /// device. LENGTH leads past an incomplete record; if it is not written either, the next complete record is searched
     /// for. O(units).
-    pub fn records(&self, capacity: u32) -> Records {
+    pub fn records(self, capacity: u32) -> Records {
         self.records_of(capacity, &|_| None)
     }
 
     /// As [`Self::records`], with the messages of compact records of the modules that `find_sites` finds.
-    pub fn records_of(&self, capacity: u32, find_sites: FindSites<'_>) -> Records {
-        let mut modules = Modules { find_sites, last: None };
+    pub fn records_of(self, capacity: u32, find_sites: FindSites<'_>) -> Records {
+        let mut modules = Modules {
+            find_sites,
+            tables: Vec::new(),
+            indices: HashMap::default(),
+            last: None,
+        };
         let cursor = self.control(CURSOR_OFFSET);
         let units = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;
         let end = u32::try_from(units).unwrap_or(u32::MAX).min(capacity);
@@ -156,6 +262,11 @@ impl Snapshot {
         if !records.control_lost {
             records.dropped = self.control(DROPPED_OFFSET);
         }
+        records.tables = modules.tables;
+        let is_compact = |record: &Record| matches!(record.contents, Contents::Compact { .. });
+        if records.records.iter().any(is_compact) {
+            records.words = self.words;
+        }
         records
     }
 
@@ -181,11 +292,11 @@ impl Snapshot {
         let words = self
             .words
             .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
-        let mut payload = Vec::with_capacity(words.len() * 4);
+        let mut bytes = Vec::with_capacity(words.len() * 4);
         words
             .iter()
-            .for_each(|word| payload.extend_from_slice(&word.to_le_bytes()));
-        let values = payload.split_off((size as usize).min(payload.len()));
+            .for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        let size = (size as usize).min(bytes.len());
         let id = |i| word(header::IDENTITY + i);
         Some(Record {
             unit,
@@ -195,8 +306,7 @@ impl Snapshot {
             execution_model: word(header::STAGE),
             specialization: word(header::SPECIALIZATION),
             invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
-            payload,
-            values,
+            contents: Contents::Bytes { bytes, size },
         })
     }
 
@@ -210,33 +320,33 @@ impl Snapshot {
         let (header, rest) = words.split_at_checked(compact::HEADER_WORDS as usize)?;
         let [_, _, low, high] = *header else { return None };
         let module_hash = ModuleHash(u64::from(low) | u64::from(high) << 32);
-        let sites = modules.find(module_hash);
-        let entry = sites.and_then(|table| table.entry_points.get(tag.entry_point as usize));
-        let model = entry.map_or(u32::MAX, |entry| entry.execution_model);
-        let ids = compact::identity_words(model) + u32::from(tag.has_local_index);
+        let Writer {
+            table,
+            execution_model,
+            local_size,
+        } = modules.find(module_hash, tag.entry_point);
+        let ids = compact::identity_words(execution_model) + u32::from(tag.has_local_index);
         let (ids, rest) = rest.split_at_checked(ids as usize)?;
         let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
-        let id = |index: usize| ids.get(index).copied().unwrap_or(0);
-        let mut identity = [0, 1, 2, 3].map(id);
-        if let Some(size) = entry.and_then(|entry| entry.constant_local_size())
+        let mut identity = [0; 4];
+        identity.iter_mut().zip(ids).for_each(|(word, id)| *word = *id);
+        if let Some(size) = local_size
             && let Some(index) = local_index(identity, size)
             && !tag.has_local_index
         {
             identity[3] = index;
         }
-        let template = sites.and_then(|table| table.site(SiteId(tag.site))?.template.as_ref());
-        let raw = || (values.iter().flat_map(|word| word.to_le_bytes()).collect(), Vec::new());
-        let (payload, values) = template.map_or_else(raw, |template| template.expand(values));
+        let end = first + words.len();
+        let words = u32::try_from(end - values.len()).ok()?..u32::try_from(end).ok()?;
         Some(Record {
             unit,
             units: tag.units,
             module_hash,
             site: SiteId(tag.site),
-            execution_model: model,
+            execution_model,
             specialization: specialization.first().copied().unwrap_or(0),
-            invocation: Invocation::from_words(model, identity),
-            payload,
-            values,
+            invocation: Invocation::from_words(execution_model, identity),
+            contents: Contents::Compact { words, table },
         })
     }
 
@@ -253,18 +363,48 @@ impl Snapshot {
     }
 }
 
-/// Finds site tables. Most consecutive records are of one module.
+/// Finds what compact records leave out.
 struct Modules<'a> {
     find_sites: FindSites<'a>,
-    last: Option<(ModuleHash, Option<Arc<SiteTable>>)>,
+    tables: Vec<Arc<SiteTable>>,
+    /// Where the table of a module is in `tables`, if it has one.
+    indices: HashMap<ModuleHash, Option<u32>>,
+    /// The entry point found last: most consecutive records are of one.
+    last: Option<(ModuleHash, u32, Writer)>,
+}
+
+/// The entry point that wrote a compact record.
+#[derive(Clone, Copy)]
+struct Writer {
+    /// The index of its module's table.
+    table: Option<u32>,
+    /// `u32::MAX` if it is not known.
+    execution_model: u32,
+    /// Its workgroup size, if that is constant.
+    local_size: Option<[u32; 3]>,
 }
 
 impl Modules<'_> {
-    fn find(&mut self, hash: ModuleHash) -> Option<&SiteTable> {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != hash) {
-            self.last = Some((hash, (self.find_sites)(hash)));
+    fn find(&mut self, hash: ModuleHash, entry_point: u32) -> Writer {
+        if let Some((last, last_entry, writer)) = self.last
+            && (last, last_entry) == (hash, entry_point)
+        {
+            return writer;
         }
-        self.last.as_ref()?.1.as_deref()
+        let table = *self.indices.entry(hash).or_insert_with(|| {
+            let index = u32::try_from(self.tables.len()).ok();
+            self.tables.push((self.find_sites)(hash)?);
+            index
+        });
+        let sites = table.and_then(|table| self.tables.get(table as usize));
+        let entry = sites.and_then(|table| table.entry_points.get(entry_point as usize));
+        let writer = Writer {
+            table,
+            execution_model: entry.map_or(u32::MAX, |entry| entry.execution_model),
+            local_size: entry.and_then(EntryPoint::constant_local_size),
+        };
+        self.last = Some((hash, entry_point, writer));
+        writer
     }
 }
 

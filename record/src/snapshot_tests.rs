@@ -55,9 +55,8 @@ fn records_are_read_in_order_with_their_exact_bytes() {
     arena.push(3, &[7; 33]).expect("fits");
     let found = arena.read();
     assert_eq!(found.records.iter().map(|r| r.site.0).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(found.records[0].payload, b"hello");
-    assert_eq!(found.records[1].payload, b"");
-    assert_eq!(found.records[2].payload, [7; 33]);
+    let messages: Vec<_> = found.records.iter().map(|record| found.message(record)).collect();
+    assert_eq!(messages, [b"hello".as_slice(), b"", &[7; 33]]);
     assert_eq!((found.unfinished, found.dropped), (0, 0));
 }
 
@@ -68,7 +67,7 @@ fn a_message_of_the_largest_size_fits_into_the_smallest_arena() {
     assert_eq!(arena.push(1, b"no room"), None);
     let found = arena.read();
     assert_eq!(found.records.len(), 1);
-    assert_eq!(found.records[0].payload.len(), 4096);
+    assert_eq!(found.message(&found.records[0]).len(), 4096);
 }
 
 #[test]
@@ -183,7 +182,14 @@ fn hostile_words_never_lead_outside_the_snapshot() {
             .collect();
         let total = words.len() * 4;
         let found = Snapshot::from_words(words).records(u32::MAX);
-        assert!(found.records.iter().map(|r| r.payload.len()).sum::<usize>() <= total);
+        assert!(
+            found
+                .records
+                .iter()
+                .map(|record| found.message(record).len())
+                .sum::<usize>()
+                <= total
+        );
     }
 }
 

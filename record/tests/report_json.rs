@@ -15,7 +15,7 @@ use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use vkabort_record::site_values::{Condition, Part, Place, SiteValues, Variable};
-use vkabort_record::snapshot::{Record, Records};
+use vkabort_record::snapshot::{Contents, Record, Records};
 use vkabort_record::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
 
 /// A condition with and without names, and a variable that the compiler has removed.
@@ -183,8 +183,7 @@ fn reports() -> Vec<Report> {
         execution_model: model,
         specialization: 0,
         invocation: Invocation::from_words(model, [3, 4, 5, 1]),
-        payload,
-        values: Vec::new(),
+        contents: Contents::from(payload),
     };
     let records = Records {
         records: vec![
@@ -204,6 +203,7 @@ fn reports() -> Vec<Report> {
         unfinished: 1,
         dropped: 2,
         control_lost: true,
+        ..Records::default()
     };
     let table = Arc::new(table());
     let info = move |_| ModuleInfo {

@@ -27,9 +27,11 @@ impl Arena {
             RecordRange::ToCursor(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
             RecordRange::ToEnd(unit) => (self.bytes() as usize, unit),
         };
-        let records = self.words().iter().skip(self.control().len());
-        let words = self.control().iter().chain(records).take(used / 4);
-        let words = words.map(|word| word.load(Ordering::Relaxed)).collect();
+        let records = self.words().get(self.control().len()..used / 4).unwrap_or_default();
+        let mut words = Vec::with_capacity(used / 4);
+        for part in [self.control(), records] {
+            words.extend(part.iter().map(|word| word.load(Ordering::Relaxed)));
+        }
         let mut records = Snapshot::from_words(words).records_of(self.capacity(), find_sites);
         records.records.retain(|record| record.unit >= from);
         records

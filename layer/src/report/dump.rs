@@ -2,6 +2,7 @@
 
 use crate::device::state::AbortState;
 use crate::private_file::{self, Access};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 /// Data that is dumped as raw bytes.
 #[derive(Clone, Copy)]
 pub struct RawData<'a> {
-    /// Message data, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
-    pub messages: &'a [u8],
+    /// Returns the message data, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
+    pub messages: &'a dyn Fn() -> Cow<'a, [u8]>,
     /// The driver's crash dump.
     pub vendor_binary: &'a [u8],
 }
@@ -55,7 +56,7 @@ pub fn write(
     };
     write("report.txt", report.text(false).as_bytes())?;
     write("report.jsonl", report.json_lines().as_bytes())?;
-    write("messages.bin", raw.messages)?;
+    write("messages.bin", &(raw.messages)())?;
     if !raw.vendor_binary.is_empty() {
         write("vendor.bin", raw.vendor_binary)?;
     }

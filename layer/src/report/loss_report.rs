@@ -35,8 +35,7 @@ pub enum Cause {
 pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let log = &device.instance.log;
     let records = read_records(state, cause);
-    let payloads = records.records.iter().map(|r| r.payload.as_slice());
-    let mut message_data = message_data(payloads);
+    let mut message_data = messages(&records);
     let group = state.loss.next_fault_group();
     let mut driver = match cause {
         Cause::Driver if state.emulated.fault => DriverFault::query(device, state, group),
@@ -62,7 +61,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         }
     } else {
         let raw = RawData {
-            messages: &message_data,
+            messages: &|| message_data.as_slice().into(),
             vendor_binary: &driver.vendor_binary,
         };
         deliver(device, state, report, &records, raw);
@@ -95,7 +94,7 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
         return;
     }
     let raw = RawData {
-        messages: &message_data(records.records.iter().map(|r| r.payload.as_slice())),
+        messages: &|| messages(records).into(),
         vendor_binary: &[],
     };
     let first_message = report.first_message();
@@ -105,6 +104,11 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
     {
         state.faults.push([fault_info(state.loss.next_fault_group(), 0, &text)]);
     }
+}
+
+/// The message data of records.
+fn messages(records: &Records) -> Vec<u8> {
+    message_data(records.records.iter().map(|record| records.message(record)))
 }
 
 /// Options for a report whose aborts are on one of `suspects`.

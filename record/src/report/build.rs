@@ -9,6 +9,7 @@ use crate::report::summary::{Report, Summary};
 use crate::report::values_at_abort::{condition, variables};
 use crate::site::{ModuleHash, SiteId};
 use crate::snapshot::{Record, Records};
+use rustc_hash::FxBuildHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -19,9 +20,9 @@ impl Report {
         let mut infos = HashMap::new();
         let sites = by_site
             .into_iter()
-            .map(|((hash, site), records)| {
+            .map(|((hash, site), of_site)| {
                 let module = infos.entry(hash).or_insert_with(|| modules(hash));
-                SiteReport::of_records(hash, site, &records, module, options)
+                SiteReport::of_records(hash, site, &of_site, records, module, options)
             })
             .collect();
         let full = records.dropped > 0;
@@ -94,6 +95,7 @@ impl SiteReport {
         hash: ModuleHash,
         site: SiteId,
         records: &[&Record],
+        all: &Records,
         module: &ModuleInfo,
         options: &ReportOptions,
     ) -> Self {
@@ -114,6 +116,7 @@ impl SiteReport {
         report.extent = extent(records);
         let values = context.values_at_abort();
         report.values_left_out = values.map_or(0, |values| values.left_out.into());
+        let has_values = values.is_some_and(|values| values.condition.is_some() || !values.variables.is_empty());
         let mut specializations: Vec<SpecializationReport> =
             group(records.iter().map(|r| ((r.execution_model, r.specialization), ())))
                 .into_iter()
@@ -124,17 +127,19 @@ impl SiteReport {
         report.add_samples(
             records,
             options,
-            |r| (&r.payload, &r.values),
+            (all.message_keys(records), |record| {
+                has_values.then(|| all.contents_key(record))
+            }),
             |index, record| {
                 let key = (record.execution_model, record.specialization);
                 let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
-                let bytes = record.message_and_values();
+                let (bytes, message_size) = all.bytes(record);
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
                 Sample {
                     number: Some(index as u64 + 1),
                     invocation: Some(record.invocation.with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
-                    message: context.message(&record.payload),
+                    message: context.message(bytes.get(..message_size).unwrap_or(&bytes)),
                     condition: values.and_then(|values| condition(values, &bytes)),
                     values: values.map(|values| variables(values, &bytes)).unwrap_or_default(),
                 }
@@ -169,29 +174,27 @@ impl SiteReport {
             [_] => context.values_at_abort(),
             _ => None,
         };
-        report.add_samples(
-            payloads,
-            options,
-            |payload| (payload, &[]),
-            |_, payload| Sample {
+        report.add_samples(payloads, options, (|payload| payload, |_| None::<()>), |_, payload| {
+            Sample {
                 condition: values.and_then(|values| condition(values, payload)),
                 values: values.map(|values| variables(values, payload)).unwrap_or_default(),
                 ..Sample::new(context.message(payload))
-            },
-        );
+            }
+        });
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
         report.add_pipelines(context, specializations, false);
         report
     }
 
-    /// Adds the counts, the queues that can run the stages, and samples of some of the aborts.
-    fn add_samples<T>(
+    /// Adds the counts, the queues that can run the stages, and samples of some of the aborts. `keys`: of an abort's message, and of
+    /// its message and values, if it has any.
+    fn add_samples<T: Copy, M: Eq + Hash, V: Eq + Hash>(
         &mut self,
         aborts: &[T],
         options: &ReportOptions,
-        bytes: impl Fn(&T) -> (&[u8], &[u8]),
-        sample: impl Fn(usize, &T) -> Sample,
+        keys: (impl Fn(T) -> M, impl Fn(T) -> Option<V>),
+        sample: impl Fn(usize, T) -> Sample,
     ) {
         let queues = options.queues_for(&self.stages);
         if let [only] = queues.as_slice() {
@@ -200,11 +203,11 @@ impl SiteReport {
         }
         self.queues = queues.into_iter().map(|queue| queue.name.clone()).collect();
         self.invocations = aborts.len() as u64;
-        let (chosen, distinct) = choose(aborts.iter().map(bytes), options.samples.max(1));
+        let (chosen, distinct) = choose(aborts, keys, options.samples.max(1));
         self.distinct_messages = distinct;
         self.samples = chosen
             .into_iter()
-            .filter_map(|index| Some(sample(index, aborts.get(index)?)))
+            .filter_map(|index| Some(sample(index, *aborts.get(index)?)))
             .collect();
     }
 }
@@ -218,15 +221,22 @@ fn common_check(origins: &[Origin<'_>]) -> Option<String> {
 
 /// The indices of `count` aborts, by message and values: distinct messages first, then distinct values. And the number of
 /// distinct messages.
-fn choose<'a>(aborts: impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])>, count: usize) -> (Vec<usize>, u64) {
+fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
+    aborts: &[T],
+    (message_key, values_key): (impl Fn(T) -> M, impl Fn(T) -> Option<V>),
+    count: usize,
+) -> (Vec<usize>, u64) {
     // In a storm of aborts, most messages differ.
-    let mut messages = HashSet::with_capacity(aborts.len());
-    let mut distinct = HashSet::new();
+    let mut messages = HashSet::with_capacity_and_hasher(aborts.len(), FxBuildHasher);
+    let mut distinct = HashSet::with_hasher(FxBuildHasher);
     let mut lists = [(); 3].map(|()| Vec::new());
     let [first, others, repeated] = &mut lists;
-    for (index, (message, values)) in aborts.enumerate() {
-        let has_new_values = !values.is_empty() && distinct.insert((message, values));
-        let list = match messages.insert(message) {
+    for (index, abort) in aborts.iter().enumerate() {
+        let is_new = messages.insert(message_key(*abort));
+        // The lists of what comes later need not be complete.
+        let needs_values = first.len() < count && others.len() < count;
+        let has_new_values = needs_values && values_key(*abort).is_some_and(|key| distinct.insert(key));
+        let list = match is_new {
             true => &mut *first,
             false if has_new_values => &mut *others,
             false => &mut *repeated,
@@ -248,20 +258,21 @@ fn extent(records: &[&Record]) -> Option<Extent> {
         Invocation::Fragment { pixel: [x, y] } => Some([x, y, 0]),
         _ => None,
     };
-    let model = records.first()?.execution_model;
-    if records.len() < 2 || records.iter().any(|r| r.execution_model != model) {
+    let (first, others) = records.split_first()?;
+    if others.is_empty() || others.iter().any(|r| r.execution_model != first.execution_model) {
         return None;
     }
-    let ids: Option<Vec<[u32; 3]>> = records.iter().map(id).collect();
-    let corner = |pick: fn(u32, u32) -> u32| {
-        let mut ids = ids.as_ref()?.iter().copied();
-        let first = ids.next()?;
-        Some(ids.fold(first, |[a, b, c], [x, y, z]| [pick(a, x), pick(b, y), pick(c, z)]))
-    };
-    Some(Extent {
-        min: corner(u32::min)?,
-        max: corner(u32::max)?,
-    })
+    let min = id(first)?;
+    others
+        .iter()
+        .try_fold(Extent { min, max: min }, |Extent { min, max }, record| {
+            let id = id(record)?;
+            let corner = |corner: [u32; 3], pick: fn(u32, u32) -> u32| [0, 1, 2].map(|at| pick(corner[at], id[at]));
+            Some(Extent {
+                min: corner(min, u32::min),
+                max: corner(max, u32::max),
+            })
+        })
 }
 
 #[cfg(test)]

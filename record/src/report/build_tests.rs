@@ -44,8 +44,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
         execution_model,
         specialization: 0,
         invocation: Invocation::from_words(execution_model, identity),
-        payload: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat(),
-        values: Vec::new(),
+        contents: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat().into(),
     }
 }
 

@@ -61,6 +61,10 @@ fn table() -> SiteTable {
     }
 }
 
+fn message(index: u32) -> Vec<u8> {
+    [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat()
+}
+
 fn record(global: u32, index: u32) -> Record {
     Record {
         unit: 0,
@@ -70,8 +74,7 @@ fn record(global: u32, index: u32) -> Record {
         execution_model: 5,
         specialization: 0,
         invocation: Invocation::from_words(5, [global, 0, 0, global % 8]),
-        payload: [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat(),
-        values: Vec::new(),
+        contents: message(index).into(),
     }
 }
 
@@ -157,7 +160,7 @@ fn the_check_that_planted_an_abort_is_named() {
         report.text(false)
     );
     // The driver's message does not say which of the sites sent it; the check is known if they agree.
-    let message = record(3, 7).payload;
+    let message = message(7);
     let of_driver = |module| Report::from_payloads([message.as_slice()], &[module], &ReportOptions::default());
     let report = of_driver(module.clone());
     assert_eq!(

@@ -153,17 +153,18 @@ pub fn reader(bytes: &[u8]) -> Verdict {
         _ => None,
     };
     let mut payloads: Vec<Vec<u8>> = Vec::new();
-    let snapshot = Snapshot::from_bytes(arena);
     for capacity in [u32::MAX, arena.len() as u32 / 16] {
-        let found = snapshot.records(capacity);
-        let total: usize = found.records.iter().map(|r| r.payload.len()).sum();
+        let found = Snapshot::from_bytes(arena).records(capacity);
+        let messages = found.records.iter().map(|record| found.message(record).into_owned());
+        let messages: Vec<Vec<u8>> = messages.collect();
+        let total: usize = messages.iter().map(Vec::len).sum();
         assert!(total <= arena.len(), "the records are larger than the arena");
         let info = |_| ModuleInfo {
             sites: sites.clone(),
             ..ModuleInfo::default()
         };
         show(&Report::build(&found, &info, &ReportOptions::default()));
-        payloads.extend(found.records.into_iter().map(|r| r.payload));
+        payloads.extend(messages);
     }
     let found = !payloads.is_empty();
     payloads.extend(split(arena).payloads.iter().map(|p| p.to_vec()));

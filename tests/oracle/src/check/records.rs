@@ -9,7 +9,7 @@ use vkabort_record::compact::Tag;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
 use vkabort_record::site_values::Part;
-use vkabort_record::snapshot::{Record, Snapshot};
+use vkabort_record::snapshot::{Record, Records, Snapshot};
 
 /// An abort of the original module.
 struct Expected<'a> {
@@ -61,8 +61,8 @@ pub(super) fn same(
                 None => return Err(format!("an extra record: {record:?}")),
             }
         };
-        payload(abort, record, rewritten)?;
-        values(record, module)?;
+        payload(abort, (record, &found), rewritten)?;
+        values(record, &found, module)?;
         if record.module_hash != module.module_hash {
             return Err("a record has the hash of another module".into());
         }
@@ -112,11 +112,12 @@ fn difference(expected: &Expected<'_>, record: &Record, schedule: &Schedule<'_>)
 }
 
 /// Compares the bytes of a message, ignoring undefined bits.
-fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), String> {
+fn payload(expected: &Expected<'_>, (record, records): (&Record, &Records), run: &Run) -> Result<(), String> {
     let message = expected.message;
     let site = expected.site;
-    if record.payload.len() != message.bytes().len() {
-        let (found, expected) = (record.payload.len(), message.bytes().len());
+    let payload = records.message(record);
+    if payload.len() != message.bytes().len() {
+        let (found, expected) = (payload.len(), message.bytes().len());
         return Err(format!(
             "the message of site {site} has {found} bytes, expected {expected}"
         ));
@@ -126,7 +127,7 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
     let tag = run.arena.bytes().get(start + 4..start + 8).unwrap_or(&[]);
     let is_compact = (tag.try_into()).is_ok_and(|tag| Tag::read(u32::from_le_bytes(tag)).is_some());
     let first = start + HEADER_BYTES as usize;
-    for (at, (byte, expected)) in record.payload.iter().zip(message.bytes()).enumerate() {
+    for (at, (byte, expected)) in payload.iter().zip(message.bytes()).enumerate() {
         let undef = message.shadow().get(at).copied().unwrap_or(0);
         let shadow = match is_compact {
             true => 0,
@@ -137,7 +138,7 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
             return Err(format!(
                 "byte {at} of {} of the message of site {site} differs: {:02x?}, expected {:02x?} (starting 4 bytes earlier)",
                 message.bytes().len(),
-                near(&record.payload),
+                near(&payload),
                 near(message.bytes())
             ));
         }
@@ -149,7 +150,7 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
 }
 
 /// Checks what follows a message: the values that the site describes, and zeros.
-fn values(record: &Record, module: &Instrumented) -> Result<(), String> {
+fn values(record: &Record, records: &Records, module: &Instrumented) -> Result<(), String> {
     let site = module.sites.site(record.site).ok_or("a record of an unknown site")?;
     let condition = site.values.condition.iter();
     let nameless = condition.clone().flat_map(|condition| &condition.text);
@@ -162,15 +163,16 @@ fn values(record: &Record, module: &Instrumented) -> Result<(), String> {
         .chain(&site.values.variables);
     let places = nameless.chain(named.filter_map(|variable| variable.place.as_ref()));
     let ends = places.map(|place| (place.offset + place.ty.size()) as usize);
-    let end = ends.max().unwrap_or(0).max(record.payload.len());
-    let room = record.payload.len() + record.values.len();
+    let (bytes, size) = records.bytes(record);
+    let end = ends.max().unwrap_or(0).max(size);
+    let room = bytes.len();
     if end > room {
         return Err(format!(
             "the values of site {} end at {end}, behind its record of {room} bytes",
             site.id.0
         ));
     }
-    let padding = record.values.get(end - record.payload.len()..).unwrap_or(&[]);
+    let padding = bytes.get(end..).unwrap_or(&[]);
     if padding.iter().any(|b| *b != 0) {
         return Err(format!(
             "the padding after the values of site {} is not zero",
