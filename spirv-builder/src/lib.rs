@@ -50,7 +50,8 @@ pub struct Builder {
     /// `OpExecutionMode` instructions.
     pub modes: Vec<u32>,
     strings: Vec<u32>,
-    names: Vec<u32>,
+    /// `OpName` and `OpMemberName` instructions.
+    pub names: Vec<u32>,
     /// Decorations of ids and members.
     pub decorations: Vec<u32>,
     /// Types, constants and variables.

@@ -113,15 +113,38 @@ pub fn validate(words: &[u32], env: TargetEnv) -> Result<()> {
 /// The module is not valid.
 #[expect(clippy::print_stdout, reason = "a skipped check prints the reason")]
 pub fn validate_with_newest(words: &[u32], env: TargetEnv) -> Result<()> {
+    match newest("spirv-val") {
+        Ok(mut command) => run_command(command.args(["--target-env", env.name(), "-"]), &bytes(words)).map(|_| ()),
+        Err(reason) => {
+            println!("not validated: {reason}");
+            Ok(())
+        }
+    }
+}
+
+/// Optimises a module with Debian unstable's `spirv-opt`; `level`: `-O` or `-Os`.
+///
+/// # Errors
+///
+/// The module is not valid. Skips if the program is not installed.
+pub fn optimize(words: &[u32], level: &str) -> Result<Vec<u32>> {
+    let mut command = newest("spirv-opt")?;
+    let bytes = run_command(command.args([level, "-o", "-", "-"]), &bytes(words))?;
+    let (words, _) = bytes.as_chunks::<4>();
+    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+/// One of Debian unstable's programs.
+fn newest(program: &str) -> Result<Command, Skip> {
     let folder = TestDriver::Newest.folder();
-    let (program, libraries) = (folder.join("usr/bin/spirv-val"), folder.join(LIBRARIES));
-    if !program.is_file() {
-        println!("not validated: `cargo xtask drivers --newest` installs Debian unstable's spirv-val");
-        return Ok(());
+    let (path, libraries) = (folder.join("usr/bin").join(program), folder.join(LIBRARIES));
+    if !path.is_file() {
+        let text = format!("`cargo xtask drivers --newest` installs Debian unstable's {program}");
+        return Err(Skip(text));
     }
     let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
-    command.arg("--library-path").arg(&libraries).arg(program);
-    run_command(command.args(["--target-env", env.name(), "-"]), &bytes(words)).map(|_| ())
+    command.arg("--library-path").arg(&libraries).arg(path);
+    Ok(command)
 }
 
 fn bytes(words: &[u32]) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use super::function::{FunctionFlow, is_constant};
 use crate::analysis::deferral::{MAX_UNROLLED, MAX_VALUES};
 use crate::analysis::index::Index;
+use crate::analysis::warnings::overlap;
 use crate::spv::op::storage_class;
 use crate::spv::op_sets::writes_no_memory;
 use crate::spv::{Id, Inst, op};
@@ -29,12 +30,15 @@ pub(super) struct MessageParts {
     words: u32,
     /// Whether code without loops can read all of them.
     is_short: bool,
+    /// Whether a part may have overwritten another one.
+    overlap: bool,
 }
 
 impl MessageParts {
     pub(super) fn new(index: &Index<'_>, layout: &Type, message: Id) -> Self {
         let mut all = Self {
             is_short: true,
+            overlap: overlap(layout).is_err(),
             ..Self::default()
         };
         all.add(index, layout, message, 0);
@@ -49,6 +53,9 @@ impl MessageParts {
 
     /// The offset at which the message has a value.
     pub(super) fn find(&self, flow: &FunctionFlow<'_, '_>, id: Id) -> Option<u32> {
+        if self.overlap {
+            return None;
+        }
         let same = |part: &&Part| part.is_plain && SameValue { flow }.are_same(part.id, id, MAX_DEPTH);
         self.parts.iter().find(same).map(|part| part.offset)
     }

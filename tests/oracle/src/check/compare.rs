@@ -134,6 +134,7 @@ pub fn check_rewriter(
         constants,
         specialization,
         budget: budget(subject, &rewritten.sites),
+        keeps_frames: false,
     };
     run_all(
         subject,
@@ -227,6 +228,7 @@ fn run_planted(
         constants: Vec::new(),
         specialization: options.specialization.clone(),
         budget: None,
+        keeps_frames: false,
     };
     for entry in &module.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(3)).collect();

@@ -52,6 +52,7 @@ pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<Com
         constants: Vec::new(),
         specialization: HashMap::new(),
         budget: None,
+        keeps_frames: false,
     };
     let schedule = Schedule::new(entry, due.to_vec());
     let run = match Run::original(&module, &schedule, &options, Some(subject.ticks), STEPS) {

@@ -57,6 +57,7 @@ pub fn check_faults(planted: &PlantedFaults, choices: &mut Choices) -> Result<Fa
         constants: Vec::new(),
         specialization: HashMap::new(),
         budget: None,
+        keeps_frames: false,
     };
     for entry in &reference.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(MAX_CALLS)).collect();

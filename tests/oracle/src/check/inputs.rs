@@ -26,4 +26,6 @@ pub(crate) struct CheckOptions {
     pub(crate) specialization: HashMap<u32, u32>,
     /// What the original would do with the planted checks, if there are any.
     pub(crate) budget: Option<LoopBudget>,
+    /// Whether a run keeps the values of aborted invocations.
+    pub(crate) keeps_frames: bool,
 }

@@ -2,14 +2,17 @@
 
 mod compare;
 pub mod compute_run;
+mod condition;
 mod faults;
 mod inputs;
 mod records;
 mod results;
 mod run;
 mod static_checks;
+mod values;
 
 pub use compare::{Rewriter, check, check_rewriter};
 pub use faults::{FaultSummary, check_faults};
 pub use inputs::Subject;
 pub use results::{CheckSummary, Failure};
+pub use values::{ValueSummary, check_values};

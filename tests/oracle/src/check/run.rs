@@ -3,7 +3,7 @@
 use super::inputs::CheckOptions;
 use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, OUT, OUT_WORDS};
 use crate::interpret::value::Value;
-use crate::interpret::{InvocationEnd, Machine, Physical, Region, Result, Setup};
+use crate::interpret::{Frame, InvocationEnd, Machine, Physical, Region, Result, Setup};
 use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
@@ -51,6 +51,8 @@ pub(super) struct Run {
     pub(super) host_flags: Vec<u32>,
     /// Control block in use, then the records.
     pub(super) arena: Region,
+    /// The values of each aborted invocation, if they are kept.
+    pub(super) frames: Vec<Option<Frame>>,
 }
 
 impl Run {
@@ -124,9 +126,11 @@ fn run(
         machine.set_loop_budget(budget);
     }
     let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut flags, mut host_flags) = (Vec::new(), Vec::new());
+    let (mut flags, mut host_flags, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     for identity in &schedule.identities {
         ends.push(machine.run(schedule.entry, *identity)?);
+        let is_aborted = matches!(ends.last(), Some(InvocationEnd::Aborted { .. }));
+        frames.push((options.keeps_frames && is_aborted).then(|| machine.frame()));
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
         let mut read = Vec::new();
@@ -150,6 +154,7 @@ fn run(
         ticks: counted,
         flags,
         host_flags,
+        frames,
         arena: Region::joined(machine.physical().iter().take(2).map(|p| &p.region)),
     })
 }

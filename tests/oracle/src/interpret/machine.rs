@@ -33,6 +33,22 @@ pub struct Setup {
     pub steps: u64,
 }
 
+/// The values of an invocation that has ended.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    values: Vec<Option<Value>>,
+    variables: Vec<Option<Value>>,
+}
+
+impl Frame {
+    /// The value with an id, or what the variable with that id holds, if it has no layout.
+    pub fn value(&self, id: Id) -> Option<&Value> {
+        let at = id as usize;
+        let variable = self.variables.get(at).and_then(Option::as_ref);
+        variable.or_else(|| self.values.get(at).and_then(Option::as_ref))
+    }
+}
+
 /// A module being run.
 #[derive(Debug)]
 pub struct Machine<'m> {
@@ -242,6 +258,14 @@ impl<'m> Machine<'m> {
     /// Physically addressed memory, to modify between invocations.
     pub fn physical_mut(&mut self) -> &mut [Physical] {
         &mut self.physical
+    }
+
+    /// The values after an invocation.
+    pub fn frame(&self) -> Frame {
+        Frame {
+            values: self.values.clone(),
+            variables: self.variables.clone(),
+        }
     }
 
     /// Value of a one-word variable without layout after an invocation.

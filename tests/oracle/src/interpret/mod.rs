@@ -18,6 +18,6 @@ pub mod value;
 
 pub use error::{InterpretError, Result};
 pub use loop_budget::LoopBudget;
-pub use machine::{Machine, Physical, Setup};
+pub use machine::{Frame, Machine, Physical, Setup};
 pub use memory::Region;
 pub use outcome::InvocationEnd;

@@ -80,6 +80,14 @@ impl<'m> Edits<'m> {
             .find(|i| (op::TypeVoid..=op::SpecConstantOp).contains(&i.op));
         let end = globals.last().map_or(HEADER_WORDS, |i| i.offset + i.operands.len() + 1);
         let types = types.map_or(end, |i| i.offset);
+        // Names are the last instructions before decorations, but for `OpModuleProcessed`, which no module here has.
+        let is_before_names = |o| {
+            matches!(
+                o,
+                op::Name | op::MemberName | op::String | op::ExecutionMode | op::ExecutionModeId | op::EntryPoint
+            )
+        };
+        let names = after(&is_before_names).unwrap_or(HEADER_WORDS);
         let (mut new_capabilities, mut new_extensions) = (Vec::new(), Vec::new());
         for capability in &self.capabilities {
             if !self.module.has_capability(*capability) {
@@ -94,6 +102,7 @@ impl<'m> Edits<'m> {
         let sections = [
             (capabilities, new_capabilities),
             (extensions, new_extensions),
+            (names, std::mem::take(&mut self.names)),
             (types, std::mem::take(&mut self.decorations)),
             (end, std::mem::take(&mut self.globals)),
         ];

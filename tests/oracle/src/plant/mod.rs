@@ -6,6 +6,7 @@
 mod edits;
 mod faults;
 mod functions;
+mod names;
 
 use crate::choices::Choices;
 use crate::module::{Block, Function, Id, Module};
@@ -13,6 +14,7 @@ use crate::op::{self, capability};
 use crate::words::Inst;
 use edits::Edits;
 pub use faults::{Fault, PlantedFaults, plant_faults};
+pub use names::name_values;
 use std::collections::HashSet;
 
 /// Condition of planted aborts.
