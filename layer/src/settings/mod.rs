@@ -68,7 +68,7 @@ settings! {
     /// Where the control block is placed.
     "control_block" control_block: ControlBlock = ControlBlock::Auto => choice();
     /// Size of a device's arena in bytes.
-    "arena_size" arena_size: u32 = 1 << 18 => bytes(1 << 16, 1 << 30);
+    "arena_size" arena_size: u32 = 1 << 20 => bytes(1 << 16, 1 << 30);
     /// `maxShaderAbortMessageSize`, in bytes. VK_KHR_shader_abort requires at least 64 KiB; above 16 MiB a record would overflow
     /// its LENGTH.
     "max_message_size" max_message_size: u32 = DEFAULT_MAX_MESSAGE_BYTES => bytes(1 << 16, 1 << 24);
