@@ -122,14 +122,14 @@ pub fn validate_with_newest(words: &[u32], env: TargetEnv) -> Result<()> {
     }
 }
 
-/// Optimises a module with Debian unstable's `spirv-opt`; `level`: `-O` or `-Os`.
+/// Optimises a module with Debian unstable's `spirv-opt -O`.
 ///
 /// # Errors
 ///
 /// The module is not valid. Skips if the program is not installed.
-pub fn optimize(words: &[u32], level: &str) -> Result<Vec<u32>> {
+pub fn optimize(words: &[u32]) -> Result<Vec<u32>> {
     let mut command = newest("spirv-opt")?;
-    let bytes = run_command(command.args([level, "-o", "-", "-"]), &bytes(words))?;
+    let bytes = run_command(command.args(["-O", "-o", "-", "-"]), &bytes(words))?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }

@@ -19,13 +19,11 @@ pub(super) const CASES: &[Case] = cases! {
     "values::of_glslang_with_lines" => glslang(gpu, Some(Form::Lines)), alone(), set(ON), reports("values_glslang_lines");
     "values::of_glslang_with_debug_info" => glslang(gpu, Some(Form::NonSemantic)),
         alone(), set(ON), reports("values_glslang_debug");
-    "values::of_optimized_glslang" => optimized(gpu, None, "-O"), alone(), set(ON), reports("values_glslang_optimized");
-    "values::of_optimized_glslang_with_lines" => optimized(gpu, Some(Form::Lines), "-O"),
+    "values::of_optimized_glslang" => optimized(gpu, None), alone(), set(ON), reports("values_glslang_optimized");
+    "values::of_optimized_glslang_with_lines" => optimized(gpu, Some(Form::Lines)),
         alone(), set(ON), reports("values_glslang_lines_optimized");
-    "values::of_optimized_glslang_with_debug_info" => optimized(gpu, Some(Form::NonSemantic), "-O"),
+    "values::of_optimized_glslang_with_debug_info" => optimized(gpu, Some(Form::NonSemantic)),
         alone(), set(ON), reports("values_glslang_debug_optimized");
-    "values::of_small_glslang_with_debug_info" => optimized(gpu, Some(Form::NonSemantic), "-Os"),
-        alone(), set(ON), reports("values_glslang_debug_small");
     "values::of_slang" => slang_file(gpu, SLANG, &[]), alone(), set(ON), reports("values_slang");
     "values::of_slang_with_debug_info" => slang_file(gpu, SLANG, &["-g2"]), alone(), set(ON), reports("values_slang_debug");
     "values::of_slang_with_all_debug_info" => slang_file(gpu, SLANG, &["-g3", "-O0"]), alone(), set(ON), reports("values_slang_all");
@@ -33,9 +31,9 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 /// What `spirv-opt` leaves of a module of glslang.
-fn optimized(gpu: &Gpu, form: Option<Form>, level: &str) -> Result<()> {
+fn optimized(gpu: &Gpu, form: Option<Form>) -> Result<()> {
     let words = compiled(form)?;
-    let words = shader_cache::compiled(&("spirv-opt", level, &words), || spirv_tools::optimize(&words, level))?;
+    let words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
     run(gpu, &words)
 }
 

@@ -69,6 +69,18 @@ impl<'a, 'w> FunctionFlow<'a, 'w> {
         Some(Node::from_usize(header))
     }
 
+    /// Whether a loop has both nodes.
+    pub(super) fn shares_loop(&self, node: Node, other: Node) -> bool {
+        let (Some(block), Some(other)) = (self.block_index(node), self.block_index(other)) else {
+            return false;
+        };
+        let innermost = self.nest.innermost(block).and_then(|at| self.nest.loops().get(at));
+        innermost.is_some_and(|inner| {
+            let mut loops = std::iter::once(inner).chain(self.nest.around(inner));
+            loops.any(|l| l.blocks.contains(&other))
+        })
+    }
+
     /// The block that has the instruction at a word offset of the function.
     pub(super) fn node_at(&self, offset: usize) -> Option<Node> {
         let blocks = self.index.blocks_of(self.function);

@@ -14,7 +14,8 @@
 //!
 //! The later passes carry the values as a part of the message; the record's SIZE, the site's message and so the application do
 //! not know of them (`vkabort_record::layout`). Only values that are defined wherever the abort is reached are sent, and nothing
-//! is computed again for a condition. A deferred message stays deferred: what would not fit in its registers is left out first.
+//! is computed again for a condition. Unless [`Values::On`] asks for all of them, a deferred message stays deferred: what would not fit
+//! in its registers is left out first.
 //! Messages with specialised lengths have no values, nor have those that would exceed the largest message with them.
 
 mod condition;
@@ -125,7 +126,11 @@ impl Pass<'_, '_> {
         let room = self.options.values_size.min(MAX_VALUE_UNITS * UNIT_BYTES);
         let mut sender = Sender {
             flow,
-            free_words: parts.free_words(),
+            // Who asks for variables gets them at the price of a record that is written at its site.
+            free_words: match self.options.values {
+                Values::On => None,
+                Values::Auto | Values::Off => parts.free_words(),
+            },
             parts,
             tail: Tail::new(layout.size(), room, self.options.max_message_bytes),
             places: Vec::new(),
@@ -359,7 +364,7 @@ impl Pass<'_, '_> {
 struct Sender<'a, 'f, 'w> {
     flow: &'a FunctionFlow<'f, 'w>,
     parts: MessageParts,
-    /// Words that may be added to a deferred message. `None`: the message is written in place.
+    /// Words that may be added so that the message stays deferred. `None`: as many as there is room for.
     free_words: Option<u32>,
     tail: Tail,
     places: Vec<(Operand, Place)>,

@@ -39,7 +39,7 @@ pub(super) struct Memory {
 /// What of a variable has a value at an abort.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
-    /// Word offset of the last store.
+    /// Word offset of the last store, also of one in a later iteration of a loop.
     pub(super) offset: usize,
     paths: Vec<Vec<u32>>,
 }
@@ -112,8 +112,12 @@ impl Memory {
             stored.paths.push(Vec::new());
         }
         for store in &self.stores {
-            if flow.dominators.dominates(store.node, node) {
+            let dominates = flow.dominators.dominates(store.node, node);
+            // What a loop changes comes before what it finds.
+            if dominates || flow.shares_loop(store.node, node) {
                 stored.offset = stored.offset.max(store.offset);
+            }
+            if dominates {
                 stored.paths.push(store.path.clone());
             }
         }
