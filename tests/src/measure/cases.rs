@@ -50,6 +50,7 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "conditions::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
         measures(), alone(), set(&[("values", "off")]);
     "conditions::auto" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
+    "conditions::with_lines" => compile(context, Shader::set(), &[Variant::WithLines]), measures(), alone();
     "conditions::on" => compile(context, Shader::set(), &[Variant::WithVariables]),
         measures(), alone(), set(&[("values", "on")]);
     "native::layer" => compile(context, sizes(), &[Variant::Layer]), measures(), alone(), within(30);
