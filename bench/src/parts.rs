@@ -85,8 +85,8 @@ impl Part {
             Self::Kernel => "Executed. Wall time of a dispatch of 131072 invocations.",
             Self::Checks => {
                 "Executed. Wall time of a dispatch of the compute shaders without aborts: without a layer, with `sanitize = default`, and \
-                 under the validation layer, whose preset \"GPU-Assisted Validation\" includes its shader sanitizer. Push constants are in \
-                 a buffer."
+                 under the validation layer: with its preset \"GPU-Assisted Validation\", and with its shader sanitizer only, in the safe \
+                 mode that it needs. Push constants are in a buffer."
             }
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. debugPrintf \

@@ -73,7 +73,7 @@ const GPU_AV: &[(&str, &str)] = &[
     ("VK_LAYER_GPUAV_ENABLE", "1"),
 ];
 
-/// The same preset, of whose checks in shaders only the sanitizer is left.
+/// The same preset, of whose checks in shaders only the sanitizer is left. It needs the safe mode.
 const SHADER_SANITIZER: &[(&str, &str)] = &[
     ("VK_LAYER_VALIDATE_CORE", "0"),
     ("VK_LAYER_STATELESS_PARAM", "0"),
@@ -81,6 +81,7 @@ const SHADER_SANITIZER: &[(&str, &str)] = &[
     ("VK_LAYER_THREAD_SAFETY", "0"),
     ("VK_LAYER_UNIQUE_HANDLES", "0"),
     ("VK_LAYER_GPUAV_ENABLE", "1"),
+    ("VK_LAYER_GPUAV_SAFE_MODE", "1"),
     ("VK_LAYER_GPUAV_DESCRIPTOR_CHECKS", "0"),
     ("VK_LAYER_GPUAV_POST_PROCESS_DESCRIPTOR_INDEXING", "0"),
     ("VK_LAYER_GPUAV_BUFFER_ADDRESS_OOB", "0"),
