@@ -23,6 +23,8 @@ pub enum Part {
     Load,
     /// Kernels with an abort that is never taken, executed on CPU drivers.
     Kernel,
+    /// The benchmark shaders with the default checks of the sanitizer, and under GPU-AV, executed on CPU drivers.
+    Checks,
     /// A million invocations of which some abort, executed on CPU drivers.
     Storm,
     /// Time from a dispatch to the loss of the device, on CPU drivers.
@@ -56,6 +58,7 @@ impl Part {
             Self::Calls => "Calls without aborts",
             Self::Load => "Start of a program",
             Self::Kernel => "Aborts that are never taken",
+            Self::Checks => "The default checks",
             Self::Storm => "Many aborting invocations",
             Self::Loss => "From the dispatch to the loss",
             Self::Messages => "Large messages",
@@ -80,6 +83,11 @@ impl Part {
                  of a file. The layer rewrites the shader module of a device that enables the extension."
             }
             Self::Kernel => "Executed. Wall time of a dispatch of 131072 invocations.",
+            Self::Checks => {
+                "Executed. Wall time of a dispatch of the compute shaders without aborts: without a layer, with `sanitize = default`, and \
+                 under the validation layer: with its preset \"GPU-Assisted Validation\", and with its shader sanitizer only, in the safe \
+                 mode that it needs. Push constants are in a buffer."
+            }
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. debugPrintf \
                  keeps no more messages than its buffer has room for."
@@ -137,7 +145,7 @@ impl Part {
                 ..Driver::default()
             }]),
             Self::Calls | Self::Load => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
-            Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
+            Self::Kernel | Self::Checks | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
             Self::Compilers | Self::Loops | Self::Conditions => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
             Self::Native => selected(&|_, native| native),

@@ -49,6 +49,24 @@ fn pairs<'a>(all: &'a [Measurement], metric: &str, variant: &str, baseline: &str
     pairs
 }
 
+/// What a variant and another one add to the times of their baseline.
+fn added<'a>(all: &'a [Measurement], variant: &str, other: &str, baseline: &str) -> Vec<Pair<'a>> {
+    let others = pairs(all, "ms", other, baseline);
+    let of = |pair: &Pair<'_>| (pair.of.driver.clone(), pair.of.subject.clone());
+    let with_other = |pair: Pair<'a>| {
+        let other = others.iter().find(|other| of(other) == of(&pair))?;
+        Some(Pair {
+            value: pair.value - pair.baseline,
+            baseline: other.value - other.baseline,
+            ..pair
+        })
+    };
+    pairs(all, "ms", variant, baseline)
+        .into_iter()
+        .filter_map(with_other)
+        .collect()
+}
+
 /// Median, and the worst pair with its name, of the ratios.
 fn ratios(mut pairs: Vec<Pair<'_>>) -> String {
     pairs.retain(|pair| pair.baseline > 0.0);
@@ -116,6 +134,10 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let (native, printf) = (Variant::Native.name(), Variant::Printf.name());
     let compilers = of(Part::Compilers);
     let planted = Variant::Planted.name();
+    let [default_checks, gpu_av, shader_sanitizer] =
+        [Variant::DefaultChecks, Variant::GpuAv, Variant::ShaderSanitizer].map(Variant::name);
+    let checks = of(Part::Checks).iter().filter(|one| one.driver.contains("lavapipe"));
+    let checks: Vec<Measurement> = checks.cloned().collect();
     let worse_of = |all: Vec<Pair<'_>>, is_worse: fn(f64, f64) -> bool| {
         let found: Vec<String> = all
             .iter()
@@ -242,6 +264,30 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             unchecked,
             "1.1x from 32 instructions on",
             each(pairs(of(Part::Kernel), "ms", planted, unchecked), times),
+        ),
+        row(
+            "shaders without aborts, default checks, lavapipe",
+            unchecked,
+            "median 1.3x",
+            ratios(pairs(&checks, "ms", default_checks, unchecked)),
+        ),
+        row(
+            "the same under GPU-AV",
+            unchecked,
+            "",
+            ratios(pairs(&checks, "ms", gpu_av, unchecked)),
+        ),
+        row(
+            "the same under its shader sanitizer",
+            unchecked,
+            "",
+            ratios(pairs(&checks, "ms", shader_sanitizer, unchecked)),
+        ),
+        row(
+            "time that the default checks add",
+            "that GPU-AV adds",
+            "0.1x",
+            ratios(added(&checks, default_checks, gpu_av, unchecked)),
         ),
         compiled(
             "waves, planted check",

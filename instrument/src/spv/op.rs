@@ -23,6 +23,9 @@ from_spirv! { u16; Op:
     MemberDecorateString MemberDecorateIdEXT
     VectorExtractDynamic VectorInsertDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CompositeInsert
     CopyObject CopyLogical SampledImage Image
+    GroupNonUniformBroadcast GroupNonUniformBroadcastFirst GroupNonUniformShuffle GroupNonUniformShuffleDown
+    GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
+    SubgroupFirstInvocationKHR
     ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf

@@ -108,7 +108,8 @@ const DROPPED: &str = "
     result += mix(1u, lut[k], k < 4u);
     result += uint(mix(float(5u / zero), 1.0, float(is_zero)) + dot(vec2(5u / uvec2(zero, 1u)), vec2(!is_zero, 1.0)));
     result += all(bvec2(!is_zero, 5u / zero > 1u)) ? 1u : 2u;
-    result += mix(uvec2(5u) / uvec2(zero, 1u), uvec2(1u), bvec2(is_zero, false)).x;";
+    result += mix(uvec2(5u) / uvec2(zero, 1u), uvec2(1u), bvec2(is_zero, false)).x;
+    result += subgroupBroadcastFirst(5u / zero);";
 const EXCLUDED: &str = "
     if (zero != 0u) { result = 5u / zero; }
     if (zero > 0u && word / zero > 0u) { result += 1u; }
@@ -151,6 +152,7 @@ const IN_BOUNDS: &str = "
 fn shader(body: &str) -> Result<Vec<u32>> {
     let text = format!(
         "#version 460
+         #extension GL_KHR_shader_subgroup_ballot : require
          layout(local_size_x = 32) in;
          layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
          layout(std430, set = 0, binding = 0) buffer Floats {{ float floats[]; }};

@@ -65,15 +65,9 @@ impl Launch for Target {
             self.log_file(case, scratch)
                 .map(|log| (format!("{VARIABLE_PREFIX}LOG_FILE"), log)),
         );
-        if case.schedule == Schedule::Benchmark {
-            if self.placement == Placement::WithoutLayer {
-                // The process enables the layer by name where it measures with and without it.
-                command.env("VK_LAYER_PATH", &self.layer.explicit);
-            }
-            // debugPrintf is the validation layer's.
-            command
-                .env("VK_LAYER_PRINTF_ENABLE", "1")
-                .env("VK_LAYER_PRINTF_ONLY_PRESET", "1");
+        if case.schedule == Schedule::Benchmark && self.placement == Placement::WithoutLayer {
+            // The process enables the layer by name where it measures with and without it.
+            command.env("VK_LAYER_PATH", &self.layer.explicit);
         }
         for name in [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));

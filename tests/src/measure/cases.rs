@@ -3,7 +3,7 @@
 use super::kernel::Place;
 use super::loss::Dispatch;
 use super::shaders::{OPERATIONS, Shader, Variant};
-use super::{calls, compilers, kernel, large_message, load, loss, storm};
+use super::{calls, compilers, default_checks, kernel, large_message, load, loss, storm};
 use crate::case::{Case, Context, cases};
 use anyhow::{Context as _, Result};
 use std::time::Duration;
@@ -31,9 +31,14 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "kernel::buffers" => planted(context, Shader::Operation(Check::Buffers)), measures(), alone();
     "kernel::convert" => planted(context, Shader::Operation(Check::Convert)), measures(), alone();
     "kernel::nan" => planted(context, Shader::Operation(Check::Nan)), measures(), alone();
+    "checks::without_layer" => checks(context, Variant::Unchecked), measures(), without_layer();
+    "checks::layer" => checks(context, Variant::DefaultChecks), measures(), alone(), set(&[("sanitize", "default")]);
+    "checks::gpu_av" => checks(context, Variant::GpuAv), measures(), validation_alone(), with(GPU_AV), within(300);
+    "checks::shader_sanitizer" => checks(context, Variant::ShaderSanitizer),
+        measures(), validation_alone(), with(SHADER_SANITIZER), within(300);
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
-    "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), within(45);
+    "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), with(PRINTF), within(45);
     "loss::one" => loss(context, Dispatch::One, "one of 64 invocations aborts"), measures(), alone(), within(30);
     "loss::waiting" => loss(context, Dispatch::Waiting, "others wait for the one that aborts"), measures(), alone(), within(30);
     "storm::to_the_loss" => loss(context, Dispatch::Million, "a million invocations abort"), measures(), alone(), within(30);
@@ -41,10 +46,10 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "messages::by_value" => messages(context, true), measures(), alone();
     "compilers::without_layer" => compile(context, Shader::set(), &WITHOUT_LAYER), measures(), without_layer();
     "compilers::layer" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
-    "compilers::debug_printf" => compile(context, Shader::set(), &[Variant::Printf]), measures(), validation_alone();
+    "compilers::debug_printf" => compile(context, Shader::set(), &[Variant::Printf]), measures(), validation_alone(), with(PRINTF);
     "sites::without_layer" => compile(context, sites(), &WITHOUT_LAYER), measures(), without_layer();
     "sites::layer" => compile(context, sites(), &[Variant::Layer]), measures(), alone();
-    "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone();
+    "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone(), with(PRINTF);
     "loops::without_layer" => compile(context, loops(), &[Variant::Unchecked]), measures(), without_layer();
     "loops::layer" => compile(context, loops(), &[Variant::Planted]), measures(), alone();
     "conditions::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
@@ -57,6 +62,35 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "native::by_value" => compile(context, sizes(), &[Variant::ByValue]), measures(), alone(), within(30);
     "native::native" => compile(context, sizes(), &[Variant::Native]), measures(), without_layer(), within(70);
 };
+
+/// debugPrintf of the validation layer.
+const PRINTF: &[(&str, &str)] = &[("VK_LAYER_PRINTF_ENABLE", "1"), ("VK_LAYER_PRINTF_ONLY_PRESET", "1")];
+
+/// The preset "GPU-Assisted Validation" of the validation layer 1.4.341 (its manifest).
+const GPU_AV: &[(&str, &str)] = &[
+    ("VK_LAYER_VALIDATE_CORE", "0"),
+    ("VK_LAYER_STATELESS_PARAM", "0"),
+    ("VK_LAYER_OBJECT_LIFETIME", "0"),
+    ("VK_LAYER_THREAD_SAFETY", "0"),
+    ("VK_LAYER_UNIQUE_HANDLES", "0"),
+    ("VK_LAYER_GPUAV_ENABLE", "1"),
+];
+
+/// The same preset, of whose checks in shaders only the sanitizer is left. It needs the safe mode.
+const SHADER_SANITIZER: &[(&str, &str)] = &[
+    ("VK_LAYER_VALIDATE_CORE", "0"),
+    ("VK_LAYER_STATELESS_PARAM", "0"),
+    ("VK_LAYER_OBJECT_LIFETIME", "0"),
+    ("VK_LAYER_THREAD_SAFETY", "0"),
+    ("VK_LAYER_UNIQUE_HANDLES", "0"),
+    ("VK_LAYER_GPUAV_ENABLE", "1"),
+    ("VK_LAYER_GPUAV_SAFE_MODE", "1"),
+    ("VK_LAYER_GPUAV_DESCRIPTOR_CHECKS", "0"),
+    ("VK_LAYER_GPUAV_POST_PROCESS_DESCRIPTOR_INDEXING", "0"),
+    ("VK_LAYER_GPUAV_BUFFER_ADDRESS_OOB", "0"),
+    ("VK_LAYER_GPUAV_SHARED_MEMORY_DATA_RACE", "0"),
+    ("VK_LAYER_GPUAV_BUFFERS_VALIDATION", "0"),
+];
 
 /// The variants that need no layer.
 const WITHOUT_LAYER: [Variant; 3] = [Variant::Unchecked, Variant::Return, Variant::Native];
@@ -123,6 +157,10 @@ fn planted(_: &Context, shader: Shader) -> Result<()> {
         milliseconds(&shader.name(), variant.name(), time);
     }
     Ok(())
+}
+
+fn checks(_: &Context, variant: Variant) -> Result<()> {
+    default_checks::measure(variant, Measurement::print)
 }
 
 fn storm(_: &Context, variant: Variant) -> Result<()> {

@@ -3,6 +3,7 @@
 pub mod calls;
 pub mod cases;
 pub mod compilers;
+pub mod default_checks;
 pub mod kernel;
 pub mod large_message;
 pub mod load;

@@ -29,6 +29,12 @@ pub enum Variant {
     ByValue,
     /// The shader has no abort; the sanitizer plants the check of [`Shader::planted`], and the layer rewrites the result.
     Planted,
+    /// The shader has no abort; the layer plants the default checks of the sanitizer.
+    DefaultChecks,
+    /// The shader has no abort; the validation layer checks it (GPU-AV with its defaults).
+    GpuAv,
+    /// The same with the part of GPU-AV that checks operands of instructions only.
+    ShaderSanitizer,
     /// It aborts, and the driver implements the extension.
     Native,
     /// It prints with debugPrintf, which the validation layer implements, and returns.
@@ -37,7 +43,7 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Unchecked,
         Self::Return,
         Self::WithoutValues,
@@ -46,6 +52,9 @@ impl Variant {
         Self::WithVariables,
         Self::ByValue,
         Self::Planted,
+        Self::DefaultChecks,
+        Self::GpuAv,
+        Self::ShaderSanitizer,
         Self::Native,
         Self::Printf,
     ];
@@ -61,6 +70,9 @@ impl Variant {
             Self::WithVariables => "values = on",
             Self::ByValue => "by value",
             Self::Planted => "planted check",
+            Self::DefaultChecks => "default checks",
+            Self::GpuAv => "GPU-AV",
+            Self::ShaderSanitizer => "GPU-AV's shader sanitizer",
             Self::Native => "native",
             Self::Printf => "debugPrintf",
         }
@@ -69,7 +81,7 @@ impl Variant {
     /// `CHECK_MODE` of `bench/shaders/check.glsl`.
     fn check_mode(self) -> u32 {
         match self {
-            Self::Unchecked | Self::Planted => 0,
+            Self::Unchecked | Self::Planted | Self::DefaultChecks | Self::GpuAv | Self::ShaderSanitizer => 0,
             Self::Return => 1,
             Self::Layer | Self::WithoutValues | Self::WithLines | Self::WithVariables => 2,
             Self::ByValue | Self::Native => 2,
@@ -167,8 +179,7 @@ impl Shader {
         };
         Ok(Some(match self {
             Self::File(name) => {
-                let file = FILES.iter().find(|(other, _)| other == name);
-                let (_, text) = file.with_context(|| format!("no shader {name}"))?;
+                let text = file(name)?;
                 match name.rsplit_once('.') {
                     Some((_, "comp")) if variant != Variant::ByValue => vec![compute(text)?],
                     Some((_, "frag")) if variant != Variant::ByValue => vec![
@@ -197,6 +208,16 @@ impl Shader {
             }
         }))
     }
+}
+
+/// The text of a file with checks.
+///
+/// # Errors
+///
+/// There is no such file.
+pub fn file(name: &str) -> Result<&'static str> {
+    let file = FILES.iter().find(|(other, _)| *other == name);
+    Ok(file.with_context(|| format!("no shader {name}"))?.1)
 }
 
 /// Compiles a compute shader with `CHECK`s, without its `#version`.

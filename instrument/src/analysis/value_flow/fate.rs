@@ -29,6 +29,20 @@ pub(super) struct Part {
     pub(super) is_exact: bool,
 }
 
+/// Whether the operand in word `word` is a value that other invocations of the subgroup may read, and need not.
+fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
+    match inst.opcode() {
+        op::GroupNonUniformBroadcast
+        | op::GroupNonUniformBroadcastFirst
+        | op::GroupNonUniformShuffle..=op::GroupNonUniformShuffleDown
+        | op::GroupNonUniformQuadBroadcast
+        | op::GroupNonUniformQuadSwap
+        | op::GroupNonUniformRotateKHR => word == 4,
+        op::SubgroupReadInvocationKHR | op::SubgroupFirstInvocationKHR => word == 3,
+        _ => false,
+    }
+}
+
 impl ValueFlow<'_, '_> {
     pub(super) fn fate(&self, lane: &Lane, at: &Use) -> Fate {
         let inst = self.index.inst(at.offset);
@@ -51,6 +65,9 @@ impl ValueFlow<'_, '_> {
                 }
                 None => Fate::Effect,
             };
+        }
+        if is_read_by_others(&inst, at.word) {
+            return Fate::Result(SmallVec::new(), SmallVec::new());
         }
         if !self.is_pure(&inst) {
             return Fate::Effect;

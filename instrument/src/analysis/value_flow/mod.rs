@@ -9,6 +9,9 @@
 //! Store %buffer %q           observed
 //! ```
 //!
+//! A value that other invocations of the subgroup may read (broadcasts, shuffles, rotations, exchanges in a quad) counts as dropped,
+//! since they need not: `subgroupBroadcastFirst(a / b)` reads one of them. Reductions and votes read all.
+//!
 //! Conservative: an effect that the analysis does not find is not reported.
 
 mod fate;

@@ -7,23 +7,23 @@ use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::Module;
 use crate::op;
 use crate::plant::{Fault, PlantedFaults};
-use std::collections::HashMap;
-use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
+use std::collections::{BTreeMap, HashMap};
+use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
 use vkabort_record::site::Site;
 
 /// Calls of `due` among which an invocation's fault is chosen.
 const MAX_CALLS: u32 = 12;
 
 /// Results of a comparison.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FaultSummary {
-    /// Faults that happened and were reported.
-    pub found: u32,
+    /// Faults that happened and were reported, by check.
+    pub found: BTreeMap<&'static str, u32>,
     /// Invocations without a fault, which ended without a report.
     pub clean: u32,
 }
 
-/// Plants the checks of values into a module with faults, and runs it beside its reference: every invocation whose fault happens must
+/// Plants every check into a module with faults, and runs it beside its reference: every invocation whose fault happens must
 /// end there, by the right check and with the same values, and no other one.
 ///
 /// # Errors
@@ -34,14 +34,7 @@ pub fn check_faults(planted: &PlantedFaults, choices: &mut Choices) -> Result<Fa
         lowers: LoweredFeatures::default(),
         ..Options::default()
     };
-    let checks = [
-        Check::Divide,
-        Check::Shift,
-        Check::Bounds,
-        Check::Convert,
-        Check::Unreachable,
-    ];
-    options.sanitize.checks = Checks::of(checks);
+    options.sanitize.checks = Checks::all();
     let reference = Module::parse(&planted.reference).ok_or("the reference is malformed")?;
     let faulty = Module::parse(&planted.faulty).ok_or("the faulty module is malformed")?;
     let mut summary = FaultSummary::default();
@@ -110,17 +103,22 @@ fn compare(
     if shown != values {
         return Err(format!("`{text}` has the values {shown:?}, expected {values:?}"));
     }
-    summary.found += 1;
+    *summary.found.entry(fault.check).or_default() += 1;
     Ok(())
 }
 
 /// Word offset of the instruction of a fault.
 fn offset(module: &Module, fault: &Fault) -> usize {
-    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    let mut own = insts.filter(|inst| match inst.op {
-        op::Store => inst.word(0) == fault.id,
-        op::AccessChain => false,
-        _ => inst.word(1) == fault.id && inst.op != op::Store,
+    let mut blocks = module.functions.iter().flat_map(|f| &f.blocks);
+    if let Some(block) = blocks.clone().find(|block| block.label == fault.id) {
+        return block.insts.last().map_or(0, |inst| inst.offset);
+    }
+    let own = blocks.find_map(|block| {
+        block.insts.iter().find(|inst| match inst.op {
+            op::Store => inst.word(0) == fault.id,
+            op::AccessChain => false,
+            _ => inst.word(1) == fault.id,
+        })
     });
-    own.next().map_or(0, |inst| inst.offset)
+    own.map_or(0, |inst| inst.offset)
 }

@@ -1,7 +1,7 @@
 //! Runs all invocations of an entry point and compares the results of two runs.
 
 use super::inputs::CheckOptions;
-use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, OUT, OUT_WORDS};
+use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS};
 use crate::interpret::value::Value;
 use crate::interpret::{Frame, InvocationEnd, Machine, Physical, Region, Result, Setup};
 use crate::module::{Entry, Id, Module};
@@ -88,6 +88,7 @@ pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
         (CONTROL, words(due)),
         (DATA, words(&data)),
         (COUNTERS, words(&[0; 8])),
+        (FAULTS, words(&[0; FAULTS_WORDS as usize])),
     ])
 }
 

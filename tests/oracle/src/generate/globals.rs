@@ -15,6 +15,10 @@ pub const CONTROL: u32 = 1;
 pub const DATA: u32 = 2;
 /// Binding of the buffer of counters that all invocations add to.
 pub const COUNTERS: u32 = 3;
+/// Binding of the buffer that planted faults store to.
+pub const FAULTS: u32 = 4;
+/// Its size in words.
+pub const FAULTS_WORDS: u32 = 12;
 /// Result words per invocation.
 pub const OUT_WORDS: u32 = 16;
 /// Size of the data buffer in bytes.

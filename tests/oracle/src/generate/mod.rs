@@ -24,7 +24,9 @@ use body::Body;
 use globals::Globals;
 use signature::Kind;
 
-pub use globals::{CONTROL, COUNTERS, DATA, DATA_BYTES, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID};
+pub use globals::{
+    CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID,
+};
 pub use options::GeneratorOptions;
 
 /// A generated module.

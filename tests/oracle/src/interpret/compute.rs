@@ -114,6 +114,7 @@ impl Machine<'_> {
                 let width = self.kind(self.type_of(inst.word(2))).width;
                 self.bitcast(ty, operand(2)?, width)
             }
+            op::ArrayLength => self.array_length(inst.word(2), inst.word(3)),
             op::Any | op::All => {
                 let (start, opcode) = match inst.op {
                     op::All => (1, op::LogicalAnd),

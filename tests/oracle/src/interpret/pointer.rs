@@ -9,6 +9,9 @@ use crate::module::Id;
 /// Memory operand `Aligned`.
 const ALIGNED: u32 = 2;
 
+/// Where no buffer and no memory has a byte.
+const BEYOND: u64 = 1 << 62;
+
 impl Machine<'_> {
     pub(super) fn pointer(&self, id: Id) -> Result<Pointer> {
         match self.value(id)? {
@@ -31,16 +34,17 @@ impl Machine<'_> {
             };
             // A pointer beyond a variable is undefined where it is used.
             let is_beyond = index >= count;
-            if is_beyond && !matches!(pointer, Pointer::Logical { .. }) {
-                return undefined(format!("index {index} of {count}"));
-            }
             match &mut pointer {
                 Pointer::Logical { path, .. } => path.push(index as u32),
                 Pointer::Bytes(bytes) => {
                     let Some((offset, layout)) = self.types.place(pointee, index, bytes.layout) else {
                         return unsupported("an index into a scalar");
                     };
-                    bytes.at = bytes.at.wrapping_add(offset);
+                    bytes.at = if is_beyond {
+                        BEYOND
+                    } else {
+                        bytes.at.wrapping_add(offset)
+                    };
                     bytes.layout = layout;
                 }
             }
@@ -51,6 +55,33 @@ impl Machine<'_> {
             pointee = part;
         }
         Ok(pointer)
+    }
+
+    /// Evaluates `OpArrayLength`: the elements of a runtime array, the last member of a block, for which the buffer has room.
+    pub(super) fn array_length(&self, block: Id, member: u32) -> Result<Value> {
+        let Type::Pointer { pointee, .. } = *self.types.get(self.type_of(block)) else {
+            return unsupported("the length of a value that is not a pointer");
+        };
+        let Pointer::Bytes(BytePointer {
+            space: Space::Buffer(id),
+            at,
+            layout,
+        }) = self.pointer(block)?
+        else {
+            return unsupported("the length of an array that is not in a buffer");
+        };
+        let size = self.buffers.get(&id).map_or(0, |region| region.bytes().len() as u64);
+        let array = self.types.place(pointee, u64::from(member), layout);
+        let stride = self
+            .types
+            .part(pointee, member)
+            .and_then(|array| self.types.place(array, 1, layout));
+        match (array, stride) {
+            (Some((offset, _)), Some((stride @ 1.., _))) => {
+                Ok(Value::number(size.saturating_sub(at + offset) / stride))
+            }
+            _ => unsupported("the length of an array without a layout"),
+        }
     }
 
     /// Evaluates `OpLoad`.

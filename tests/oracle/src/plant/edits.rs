@@ -15,6 +15,8 @@ pub(super) struct Edits<'m> {
     insertions: BTreeMap<usize, Vec<u32>>,
     /// Maps a split block to the block that has its terminator now.
     moved: HashMap<Id, Id>,
+    /// Global variables to add to the interfaces of entry points, from SPIR-V 1.4 on.
+    pub(super) interface: Vec<Id>,
 }
 
 impl Deref for Edits<'_> {
@@ -52,6 +54,7 @@ impl<'m> Edits<'m> {
             builder,
             insertions: BTreeMap::new(),
             moved: HashMap::new(),
+            interface: Vec::new(),
         }
     }
 
@@ -113,6 +116,7 @@ impl<'m> Edits<'m> {
         if let Some(bound) = out.get_mut(3) {
             *bound = self.bound;
         }
+        let has_full_interfaces = words.get(1)? >= &0x1_0400;
         for mut inst in instructions(words)? {
             if let Some(code) = self.insertions.get(&inst.offset) {
                 out.extend_from_slice(code);
@@ -121,6 +125,9 @@ impl<'m> Edits<'m> {
                 for label in inst.operands.iter_mut().skip(3).step_by(2) {
                     *label = self.moved.get(label).copied().unwrap_or(*label);
                 }
+            }
+            if inst.op == op::EntryPoint && has_full_interfaces {
+                inst.operands.extend_from_slice(&self.interface);
             }
             push(&mut out, inst.op, &inst.operands);
         }

@@ -4,6 +4,8 @@
 //! in loop headers, single-block loops and continue constructs, a call of a function that may abort is placed.
 
 mod edits;
+mod fault;
+mod fault_writer;
 mod faults;
 mod functions;
 mod names;
@@ -13,7 +15,8 @@ use crate::module::{Block, Function, Id, Module};
 use crate::op::{self, capability};
 use crate::words::Inst;
 use edits::Edits;
-pub use faults::{Fault, PlantedFaults, plant_faults};
+pub use fault::Fault;
+pub use faults::{PlantedFaults, plant_faults};
 pub use names::name_values;
 use std::collections::HashSet;
 
