@@ -145,8 +145,8 @@ impl Reader<'_> {
         }
         let rest = self.rest.trim_start();
         // A name in which other names and operators occur comes first.
-        let known = self.names.iter().find(|(name, _)| rest.starts_with(name.as_str()));
-        if let Some((name, numbers)) = known {
+        let named = self.names.iter().find(|(name, _)| rest.starts_with(name.as_str()));
+        if let Some((name, numbers)) = named {
             self.rest = &rest[name.len()..];
             return Value::Numbers(numbers.clone());
         }
