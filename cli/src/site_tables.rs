@@ -5,7 +5,7 @@ use crate::io;
 use crate::module::Module;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vkabort_instrument::{Options, Outcome, instrument};
+use vkabort_instrument::{Options, Outcome, Values, instrument};
 use vkabort_record::escape::escape_bytes;
 use vkabort_record::report::ModuleInfo;
 use vkabort_record::site::SiteTable;
@@ -36,9 +36,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<ModuleInfo>> {
         let name = io::input_name(path);
         let tables = if Module::has_magic(&bytes) {
             let module = Module::parse(name.clone(), &bytes)?;
-            // With the templates of compact records, for dumps of an arena.
+            // As the layer does it by default: with the templates of compact records, for dumps of an arena, and with conditions.
             let options = Options {
                 compact_records: true,
+                values: Values::Auto,
                 ..Options::default()
             };
             of_module(&module, &options)?.into_iter().collect()

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::shaders::{CUBE_FRAGMENT, CUBE_VERTEX, PATTERN};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Arc;
-use vkabort_instrument::Options;
+use vkabort_instrument::{Options, Values};
 use vkabort_record::framing;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 
@@ -25,10 +25,15 @@ pub fn read(device: &Device) -> Result<String> {
 
 /// The abort sites of the shaders.
 fn modules() -> Result<Vec<ModuleInfo>> {
+    // A message says nothing of the values that the layer keeps beside it, but may hold those of the condition.
+    let options = Options {
+        values: Values::Auto,
+        ..Options::default()
+    };
     let shaders = [CUBE_VERTEX, CUBE_FRAGMENT, PATTERN];
     let modules = shaders.iter().map(|shader| {
         Ok(ModuleInfo {
-            sites: vkabort_instrument::sites(&shader.words(true)?, &Options::default())?.map(Arc::new),
+            sites: vkabort_instrument::sites(&shader.words(true)?, &options)?.map(Arc::new),
             name: Some(shader.name.to_owned()),
             ..ModuleInfo::default()
         })

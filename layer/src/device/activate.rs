@@ -253,7 +253,6 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
 
 /// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
 const QUALCOMM: u32 = 0x5143;
-/// The same of Intel.
 
 /// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {

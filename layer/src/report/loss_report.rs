@@ -50,11 +50,12 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
     };
     report.summary.driver = driver.lines();
     let first_message = report.first_message();
+    let has_aborts = !report.is_empty();
     let text = first_message
         .clone()
         .or_else(|| driver.text.take())
         .unwrap_or_else(|| "the driver reports the device as lost; no shader has aborted".to_owned());
-    if report.is_empty() {
+    if !has_aborts {
         log.line(Level::Error, &text);
         for line in &report.summary.driver {
             log.line(Level::Error, &format!("the driver reports: {line}"));
@@ -66,7 +67,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         };
         deliver(device, state, report, &records, raw);
     }
-    log_cause(device, state, cause);
+    log_cause(device, state, cause, has_aborts);
     // A driver with VK_KHR_device_fault reports its own losses.
     let faults = if cause == Cause::Driver && !state.emulated.fault && first_message.is_none() {
         Vec::new()
@@ -170,9 +171,13 @@ fn hung(state: &AbortState, records: &Records, driver: &DriverFault) -> bool {
             .any(|r| r.flags & fault_flags::MEMORY_ADDRESS != 0)
 }
 
-fn log_cause(device: &Device, state: &AbortState, cause: Cause) {
+fn log_cause(device: &Device, state: &AbortState, cause: Cause, has_aborts: bool) {
     let log = &device.instance.log;
     match cause {
+        Cause::Driver if has_aborts && state.options.trap == Trap::Return && state.emulated.abort => log.line(
+            Level::Error,
+            "the driver lost the device, not the layer: a shader has aborted, but that does not lose the driver's device",
+        ),
         Cause::Abort { drained: true } if state.options.trap != Trap::Return => log.line(
             Level::Warning,
             "the driver did not lose the device after the trap; the layer reports the loss",

@@ -18,8 +18,10 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "load::without" => load(context, 0), measures(), without_layer(), within(30);
     "load::idle" => load(context, 1), measures(), without_layer(), within(30);
     "load::enabled" => load(context, 2), measures(), without_layer(), within(30);
-    "kernel::check_in_a_loop" => kernel(context, Place::InALoop, "check in a loop"), measures(), alone();
-    "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop, "check after a loop"), measures(), alone();
+    "kernel::check_in_a_loop" => kernel(context, Place::InALoop), measures(), alone();
+    "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop), measures(), alone();
+    "kernel::without_values" => values(context, Variant::WithoutValues), measures(), alone(), set(&[("values", "off")]);
+    "kernel::with_variables" => values(context, Variant::WithVariables), measures(), alone(), set(&[("values", "on")]);
     "kernel::loop_of_8" => planted(context, Shader::Loop(8)), measures(), alone();
     "kernel::loop_of_32" => planted(context, Shader::Loop(32)), measures(), alone();
     "kernel::loop_of_128" => planted(context, Shader::Loop(128)), measures(), alone();
@@ -48,6 +50,7 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "conditions::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
         measures(), alone(), set(&[("values", "off")]);
     "conditions::auto" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
+    "conditions::with_lines" => compile(context, Shader::set(), &[Variant::WithLines]), measures(), alone();
     "conditions::on" => compile(context, Shader::set(), &[Variant::WithVariables]),
         measures(), alone(), set(&[("values", "on")]);
     "native::layer" => compile(context, sizes(), &[Variant::Layer]), measures(), alone(), within(30);
@@ -97,10 +100,19 @@ fn load(_: &Context, setup: usize) -> Result<()> {
     Ok(())
 }
 
-fn kernel(_: &Context, place: Place, subject: &str) -> Result<()> {
+fn kernel(_: &Context, place: Place) -> Result<()> {
     let variants = [Variant::Unchecked, Variant::Return, Variant::Layer];
     for (variant, time) in variants.iter().zip(kernel::compare(place, variants)?) {
-        milliseconds(subject, variant.name(), time);
+        milliseconds(place.name(), variant.name(), time);
+    }
+    Ok(())
+}
+
+/// The kernels with another setting `values`, each in a process of its own.
+fn values(_: &Context, variant: Variant) -> Result<()> {
+    for place in [Place::InALoop, Place::AfterALoop] {
+        let [time] = kernel::compare(place, [variant])?;
+        milliseconds(place.name(), variant.name(), time);
     }
     Ok(())
 }

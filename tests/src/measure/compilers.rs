@@ -24,6 +24,7 @@ pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&M
             variant,
             Variant::Layer
                 | Variant::WithoutValues
+                | Variant::WithLines
                 | Variant::WithVariables
                 | Variant::ByValue
                 | Variant::Planted

@@ -24,6 +24,16 @@ pub enum Place {
     AfterALoop,
 }
 
+impl Place {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InALoop => "check in a loop",
+            Self::AfterALoop => "check after a loop",
+        }
+    }
+}
+
 /// Compiles a kernel that reads and computes, with a check at `place`.
 fn shader(place: Place, variant: Variant) -> Result<Vec<u32>> {
     let check = |here: Place, text: &'static str| if here == place { text } else { "" };

@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
 use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_oracle::op;
+use vkabort_oracle::words::{HEADER_WORDS, instructions, push, string};
 
 /// What a failed check does, and how it is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,9 @@ pub enum Variant {
     Layer,
     /// The same, without values at the abort.
     WithoutValues,
-    /// The same, with the condition and variables.
+    /// The same with source lines, so that by default some variables are sent.
+    WithLines,
+    /// The same, with the condition and all variables.
     WithVariables,
     /// The same, but large values are loaded before they are copied.
     ByValue,
@@ -33,11 +37,12 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Unchecked,
         Self::Return,
         Self::WithoutValues,
         Self::Layer,
+        Self::WithLines,
         Self::WithVariables,
         Self::ByValue,
         Self::Planted,
@@ -52,6 +57,7 @@ impl Variant {
             Self::Return => "return",
             Self::Layer => "layer",
             Self::WithoutValues => "values = off",
+            Self::WithLines => "with lines",
             Self::WithVariables => "values = on",
             Self::ByValue => "by value",
             Self::Planted => "planted check",
@@ -65,7 +71,8 @@ impl Variant {
         match self {
             Self::Unchecked | Self::Planted => 0,
             Self::Return => 1,
-            Self::Layer | Self::WithoutValues | Self::WithVariables | Self::ByValue | Self::Native => 2,
+            Self::Layer | Self::WithoutValues | Self::WithLines | Self::WithVariables => 2,
+            Self::ByValue | Self::Native => 2,
             Self::Printf => 3,
         }
     }
@@ -211,7 +218,32 @@ fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>>
         "#version 460\n#define CHECK_MODE {}\n{fragment}{CHECK}\n{text}",
         variant.check_mode()
     );
-    glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+    let words = glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)?;
+    match variant {
+        Variant::WithLines => with_lines(&words).context("not a module"),
+        _ => Ok(words),
+    }
+}
+
+/// Gives each abort a source line.
+fn with_lines(words: &[u32]) -> Option<Vec<u32>> {
+    let (mut out, mut file) = (words.get(..HEADER_WORDS)?.to_vec(), None);
+    for inst in instructions(words)? {
+        let is_before_strings = matches!(
+            inst.op,
+            op::Capability | op::Extension | op::ExtInstImport | op::MemoryModel
+        ) || matches!(inst.op, op::EntryPoint | op::ExecutionMode | op::ExecutionModeId);
+        if file.is_none() && !is_before_strings {
+            let id = std::mem::replace(out.get_mut(3)?, words.get(3)? + 1);
+            push(&mut out, op::String, &[&[id], string("check.glsl").as_slice()].concat());
+            file = Some(id);
+        }
+        if let (op::AbortKHR, Some(file)) = (inst.op, file) {
+            push(&mut out, op::Line, &[file, 1, 1]);
+        }
+        push(&mut out, inst.op, &inst.operands);
+    }
+    Some(out)
 }
 
 /// Plants a check of the sanitizer, as ordinary aborts.

@@ -47,7 +47,7 @@ fn screenshot(test: &Test) -> Result<Picture> {
 
 /// Checks that there is a cube between the panels, and background beside it.
 fn expect_cube(picture: &Picture) -> Result<()> {
-    let rows = 200..HEIGHT - 17 * LINE;
+    let rows = 200..HEIGHT - 20 * LINE;
     let lit = picture.share(400..560, rows.clone(), |pixel| !is_dark(pixel));
     ensure!(lit > 0.9, "{lit} of the middle is lit");
     let colors = [
@@ -62,7 +62,7 @@ fn expect_cube(picture: &Picture) -> Result<()> {
 
 /// Shares of red and white pixels in the lower lines, where messages are.
 fn message(picture: &Picture) -> [f64; 2] {
-    let rows = HEIGHT - 12 * LINE..HEIGHT;
+    let rows = HEIGHT - 16 * LINE..HEIGHT;
     [
         picture.share(0..WIDTH, rows.clone(), is_red),
         picture.share(0..WIDTH, rows, is_white),
@@ -112,7 +112,12 @@ fn it_shows_the_message_of_a_pixel_in_the_same_window() -> Result<()> {
             let ended = run(&test, &driver, &setting, &arguments)?;
             let expected = "shader aborted: pixel (480, 360): position (";
             ensure!(ended.stdout.contains(expected), "{}", ended.output_tail());
-            ensure!(ended.stdout.contains("--> cube.frag:"), "{}", ended.output_tail());
+            for line in [
+                "--> cube.frag:",
+                "= condition: pixel == abort_pixel with pixel = (480, 360)",
+            ] {
+                ensure!(ended.stdout.contains(line), "{}", ended.output_tail());
+            }
             // The report of the layer.
             for name in ["module \"cube.frag\" (", "pipeline \"cube\"", "queue \"frames\""] {
                 ensure!(ended.stderr.contains(name), "{}", ended.output_tail());

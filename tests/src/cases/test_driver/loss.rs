@@ -22,7 +22,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_loss::without_the_feature_there_is_no_vendor_binary" => with_binaries(gpu, false, no_binary),
         on_driver("lose=execute:1,ext_fault");
     "test_driver_loss::the_message_survives_a_loss_after_the_abort" => abort_then_loss(kernel),
-        on_driver("abort=1,lose=execute:1,ext_fault"), validated();
+        on_driver("abort=1,lose=execute:1,ext_fault"), validated(), logs(&["the driver lost the device, not the layer"]);
     "test_driver_loss::an_application_with_the_older_extension_sees_a_loss_of_the_driver" => older(gpu, true),
         on_driver("lose=execute:1,ext_fault");
     "test_driver_loss::an_application_with_the_older_extension_sees_an_abort" => older(gpu, false),
