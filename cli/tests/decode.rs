@@ -6,7 +6,7 @@ use common::{Run, folder, run_in, vkabort};
 use serde_json::Value as Json;
 use std::path::Path;
 use vkabort_record::framing::message_data;
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, commit_word, header, record_units};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, SLOT_UNITS, commit_word, header, record_units};
 use vkabort_record::message_type::{Member, Type};
 use vkabort_record::report::Report;
 use vkabort_record::scalar_type::ScalarType;
@@ -78,9 +78,9 @@ fn arena(units: u32) -> Vec<u8> {
             *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
         words[at..at + record.len()].copy_from_slice(&record);
-        cursor += length;
+        cursor += length.next_multiple_of(SLOT_UNITS);
     }
-    words[0] = cursor;
+    words[0] = cursor / SLOT_UNITS;
     words[(ABORTED_OFFSET / 4) as usize] = 1;
     words[(DROPPED_OFFSET / 4) as usize] = 0;
     common::little(&words)

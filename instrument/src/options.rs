@@ -41,10 +41,6 @@ pub struct Options {
     /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
     /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
     pub compact_records: bool,
-    /// Reserves compact records, or counts those without room, by one atomic addition in a loop instead of one of two. Compilers
-    /// add code to each addition that joins those of a subgroup: DG2 takes 14% fewer instructions for a small shader, Adreno 730
-    /// 32%, navi31 and NVIDIA 8 and 12% more, since the address then is not a constant.
-    pub single_addition: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
     /// The values at an abort that are sent behind its message.
@@ -141,7 +137,6 @@ impl Default for Options {
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             compact_records: false,
-            single_addition: false,
             max_sites: None,
             memory_barriers: true,
             scalar_stores: false,

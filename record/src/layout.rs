@@ -7,13 +7,13 @@
 //!
 //! ```text
 //! control block:
-//! byte   0  CURSOR    next free unit, in units of 16 bytes from the start of the record area
+//! byte   0  CURSOR    next free slot, in slots of 64 bytes from the start of the record area
 //!        4  (unused up to 64: the cursor has a cache line of its own)
 //!       64  ABORTED   0, then 1 for ever: some invocation has aborted
-//!       68  DROPPED   aborts without a record, because there was no room, modulo 2^32
+//!       68  DROPPED   aborts without a record that CURSOR does not count, less what it counts too much, modulo 2^32
 //!       72  (unused up to 128)
 //!
-//! record area: records back to back, each a whole number of 16-byte units
+//! record area: records of whole 16-byte units, each at the start of a slot
 //!
 //! record:  word  0  COMMIT    0 until the record is complete, then COMMIT_MAGIC + its unit offset
 //!                1  LENGTH    units of this record, header included; written first
@@ -36,13 +36,19 @@
 //!   ray tracing            LaunchIdKHR x, y, z
 //! ```
 //!
-//! An invocation that aborts loads CURSOR; if that is past the capacity, it adds 1 to DROPPED and terminates, so that the
-//! cursor never wraps. Otherwise it adds its record's length to CURSOR, writes LENGTH, the header and the payload,
-//! makes them available at device scope, writes COMMIT, then ABORTED, and terminates. The capacity exceeds the largest
-//! record, so the first one always fits.
+//! An invocation that aborts adds its record's slots to CURSOR, writes LENGTH, the header and the payload, makes them
+//! available at device scope, writes COMMIT, then ABORTED, and terminates. The capacity exceeds the largest record, so the
+//! first one always fits. Past the capacity, CURSOR counts the aborts without a record: each compact record of one slot adds 1
+//! there too. Others load CURSOR before, add only 1 to DROPPED if it is past the capacity, and correct DROPPED if they pass it
+//! themselves. CURSOR is set back to [`CURSOR_LIMIT`] whenever it exceeds that, so that it never wraps.
 
-/// Bytes in a unit: the granularity of CURSOR and LENGTH, and the alignment of every record.
+/// Bytes in a unit: the granularity of LENGTH.
 pub const UNIT_BYTES: u32 = 16;
+/// Units in a slot: the granularity of CURSOR, and the alignment of every record. A compact record is rarely longer, so that an
+/// addition of 1 reserves it.
+pub const SLOT_UNITS: u32 = 4;
+/// Bytes in a slot.
+pub const SLOT_BYTES: u32 = SLOT_UNITS * UNIT_BYTES;
 /// 32-bit words in a unit.
 pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 
@@ -50,6 +56,8 @@ pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 pub const CONTROL_BYTES: u32 = 128;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;
+/// Value of CURSOR at which it stops to count.
+pub const CURSOR_LIMIT: u32 = 1 << 31;
 /// Byte offset of ABORTED in the control block: not on CURSOR's cache line, since waiting loops poll it.
 pub const ABORTED_OFFSET: u32 = 64;
 /// Value of ABORTED after some invocation aborted. Memory that was lost with the device reads as zeros or ones, which
@@ -90,8 +98,8 @@ pub const HEADER_UNITS: u32 = HEADER_BYTES / UNIT_BYTES;
 const _: () = {
     assert!(HEADER_BYTES.is_multiple_of(UNIT_BYTES), "a payload starts on a unit");
     assert!(
-        CONTROL_BYTES.is_multiple_of(UNIT_BYTES),
-        "the first record starts on a unit"
+        CONTROL_BYTES.is_multiple_of(SLOT_BYTES),
+        "the first record starts on a slot"
     );
     assert!(
         ABORTED_OFFSET / 64 != CURSOR_OFFSET / 64,
@@ -124,7 +132,7 @@ pub const DEFAULT_MAX_MESSAGE_BYTES: u32 = 65536;
 
 /// Units of the smallest arena in which the first record always fits.
 pub const fn minimum_capacity(max_message_bytes: u32) -> u32 {
-    record_units(max_message_bytes)
+    record_units(max_message_bytes).next_multiple_of(SLOT_UNITS)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use crate::compact::{self, Tag, Template};
 use crate::invocation::Invocation;
 use crate::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, UNIT_BYTES,
-    UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_LIMIT, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS,
+    SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
 use rustc_hash::FxHashMap as HashMap;
@@ -104,7 +104,7 @@ impl Records {
         records.retain(|record| {
             let follows = record.unit == end;
             if follows {
-                end = end.saturating_add(record.units);
+                end = end.saturating_add(record.units).next_multiple_of(SLOT_UNITS);
             }
             follows
         });
@@ -200,11 +200,11 @@ impl Snapshot {
         Self { words }
     }
 
-    /// Bytes of an arena that are in use: the control block and the records reserved before `cursor` (in units), at most
+    /// Bytes of an arena that are in use: the control block and the records reserved before `cursor` (in slots), at most
     /// `arena_bytes`.
     pub fn used_bytes(cursor: u32, arena_bytes: usize) -> usize {
         (CONTROL_BYTES as usize)
-            .saturating_add((cursor as usize).saturating_mul(UNIT_BYTES as usize))
+            .saturating_add((cursor as usize).saturating_mul(SLOT_BYTES as usize))
             .min(arena_bytes)
     }
 
@@ -239,28 +239,35 @@ impl Snapshot {
                 Some(record) => {
                     if records.records.is_empty() {
                         // In a storm of aborts, most records are of one site.
-                        let alike = (end - unit).checked_div(length).unwrap_or(1);
+                        let alike = (end - unit)
+                            .checked_div(length.next_multiple_of(SLOT_UNITS))
+                            .unwrap_or(1);
                         records.records.reserve(alike.min(RESERVED) as usize);
                     }
                     unit += record.units;
                     last_end = unit;
+                    unit = unit.next_multiple_of(SLOT_UNITS);
                     records.records.push(record);
                 }
                 None if fits => {
                     records.unfinished += 1;
-                    unit += length;
+                    unit = (unit + length).next_multiple_of(SLOT_UNITS);
                 }
                 None => {
                     // Not reserved, or interrupted before LENGTH, or reserved past the end of a full arena.
-                    let next = (unit + 1..end).find(|&u| self.record(u, end, &mut modules).is_some());
-                    records.unfinished += u32::from(next.is_some() || (unit < cursor && cursor <= capacity));
+                    let mut slots = (unit + SLOT_UNITS..end).step_by(SLOT_UNITS as usize);
+                    let next = slots.find(|&u| self.record(u, end, &mut modules).is_some());
+                    records.unfinished +=
+                        u32::from(next.is_some() || (unit / SLOT_UNITS < cursor && cursor <= capacity / SLOT_UNITS));
                     unit = next.unwrap_or(end);
                 }
             }
         }
-        records.control_lost = cursor < last_end || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
+        records.control_lost =
+            cursor < last_end.div_ceil(SLOT_UNITS) || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
         if !records.control_lost {
-            records.dropped = self.control(DROPPED_OFFSET);
+            let past_capacity = cursor.min(CURSOR_LIMIT).saturating_sub(capacity / SLOT_UNITS);
+            records.dropped = past_capacity.wrapping_add(self.control(DROPPED_OFFSET));
         }
         records.tables = modules.tables;
         let is_compact = |record: &Record| matches!(record.contents, Contents::Compact { .. });

@@ -117,7 +117,6 @@ impl<'t> GoldenCase<'t> {
                 ("control", address) => case.options.arena = case.options.arena.with_control(parse_address(address)?),
                 ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
-                ("single_addition", "on") => case.options.single_addition = true,
                 ("compact_records", "on") => case.options.compact_records = true,
                 ("scalar_stores", "on") => case.options.scalar_stores = true,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),

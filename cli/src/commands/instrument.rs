@@ -246,7 +246,6 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
         compact_records: default.compact_records,
-        single_addition: default.single_addition,
         sanitize: default.sanitize,
         specialization: args.specialize.iter().cloned().collect(),
     })

@@ -61,17 +61,18 @@ mod tests {
     use super::*;
     use crate::arena::AddressSource;
     use crate::arena::mapped_buffer::{FixedMapping, MappedBuffer};
-    use vkabort_record::layout::{HEADER_UNITS, commit_word, header};
+    use vkabort_record::layout::{HEADER_UNITS, SLOT_UNITS, commit_word, header};
 
     const BYTES: u32 = 1 << 16;
 
-    /// Writes a complete record without a payload, and the cursor behind it.
-    fn put(arena: &Arena, unit: u32) {
+    /// Writes a complete record without a payload into a slot, and the cursor behind it.
+    fn put(arena: &Arena, slot: u32) {
+        let unit = slot * SLOT_UNITS;
         for (word, value) in [(header::LENGTH, HEADER_UNITS), (header::COMMIT, commit_word(unit))] {
             let at = arena.control().len() + (unit * UNIT_BYTES / 4 + word) as usize;
             arena.words()[at].store(value, Ordering::Relaxed);
         }
-        set_cursor(arena, unit + HEADER_UNITS);
+        set_cursor(arena, slot + 1);
     }
 
     fn set_cursor(arena: &Arena, cursor: u32) {
@@ -89,8 +90,8 @@ mod tests {
             source: AddressSource::Host,
             address_file: None,
         };
-        for cursor in [2 * HEADER_UNITS, HEADER_UNITS, 0, u32::MAX] {
-            (0..2).for_each(|index| put(&arena, index * HEADER_UNITS));
+        for cursor in [2, 1, 0, u32::MAX] {
+            (0..2).for_each(|index| put(&arena, index));
             set_cursor(&arena, cursor);
             assert_eq!(arena.read(RecordRange::ToEnd(0), &|_| None).records.len(), 2);
             arena.reset();

@@ -253,8 +253,6 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
 
 /// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
 const QUALCOMM: u32 = 0x5143;
-/// The same of Intel.
-const INTEL: u32 = 0x8086;
 
 /// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
@@ -283,7 +281,6 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
-        single_addition: [INTEL, QUALCOMM].contains(&physical.vendor),
         scalar_stores: physical.vendor == QUALCOMM,
         ..Options::default()
     }

@@ -10,8 +10,8 @@ use crate::shader::Pipeline;
 use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header,
-    record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS,
+    commit_word, header, record_units,
 };
 
 /// SPIR-V execution model `GLCompute`.
@@ -114,12 +114,13 @@ unsafe fn write(records: *mut u8, control: *mut u8, payload: &[u8]) -> bool {
     let word_of = |base: *mut u8, byte: u32| unsafe { AtomicU32::from_ptr(base.add(byte as usize).cast()) };
     let word = |byte: u32| word_of(records, byte);
     let units = record_units(payload.len() as u32);
+    let slots = units.div_ceil(SLOT_UNITS);
     let cursor = word_of(control, CURSOR_OFFSET);
-    if cursor.load(Ordering::Relaxed) + units > CAPACITY {
+    if cursor.load(Ordering::Relaxed) + slots > CAPACITY / SLOT_UNITS {
         word_of(control, DROPPED_OFFSET).fetch_add(1, Ordering::Relaxed);
         return false;
     }
-    let unit = cursor.fetch_add(units, Ordering::Relaxed);
+    let unit = cursor.fetch_add(slots, Ordering::Relaxed) * SLOT_UNITS;
     let begin = CONTROL_BYTES + unit * UNIT_BYTES;
     let put = |index: u32, value| word(begin + index * 4).store(value, Ordering::Relaxed);
     for index in 1..units * UNIT_WORDS {

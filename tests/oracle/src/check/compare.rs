@@ -15,7 +15,7 @@ use vkabort_instrument::{
     Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options,
     Outcome, Place, Sanitize, Trap, Values, instrument_with,
 };
-use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, minimum_capacity};
 use vkabort_record::site::{Site, SiteTable};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -109,7 +109,6 @@ pub fn check_rewriter(
         sanitize: sanitize(subject),
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         compact_records: subject.words.len().is_multiple_of(2),
-        single_addition: subject.words.len().is_multiple_of(4),
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
@@ -159,7 +158,7 @@ pub fn check_rewriter(
                 .map(|s| s.message.size() + options.rewrite.values_size)
                 .max()
                 .unwrap_or(0);
-            options.rewrite.arena.capacity = record_units(longest.max(160 * 9)) + choices.below(12);
+            options.rewrite.arena.capacity = minimum_capacity(longest.max(160 * 9)) + choices.below(12);
             options.rewrite.loop_poll = LoopPoll::Off;
             // With other array lengths, a message may be larger than the arena.
             options.specialization.clear();

@@ -18,7 +18,7 @@ use super::record_writer::Writer;
 use super::state::Runtime;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::compact::{self, Tag, Template, TemplateWord};
-use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
 
 impl Runtime {
     /// The shape of an entry point's compact records, and their TAG without the site. `None`: its records are not compact.
@@ -89,7 +89,13 @@ impl Writer<'_> {
     ) {
         let uint = self.out.uint();
         // Phase 2.
-        let unit = self.reserve_compact(shape.units());
+        let unit = match shape.units() {
+            ..=SLOT_UNITS => self.reserve_slot(),
+            units => {
+                let units = self.out.constant(units);
+                self.reserve(units)
+            }
+        };
         // Phase 3.
         let record = self.runtime.record(self.out, unit);
         let site = match records {

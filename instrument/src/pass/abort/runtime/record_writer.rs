@@ -199,11 +199,11 @@ impl Writer<'_> {
 
     /// Reserves a record, and opens a selection for it.
     pub(super) fn reserve(&mut self, units: Id) -> Id {
-        let [unit, fits] = self.runtime.try_reserve(self.out, units, None, self.block);
+        let [unit, fits, count] = self.runtime.try_reserve(self.out, units, None, self.block);
         let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
         self.out.branch_if(fits, inside, full, merge);
         self.out.label(full);
-        self.runtime.count_dropped(self.out);
+        self.runtime.count_dropped(self.out, count);
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);

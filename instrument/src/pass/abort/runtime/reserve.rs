@@ -2,20 +2,21 @@
 //!
 //! ```text
 //! uint vkabort_reserve(uint units)                           -> unit offset of the record, or NO_RECORD
-//!     fits = false
+//!     fits = false, count = 1, slots = units of whole slots
 //!     if (atomicLoad(cursor) < capacity && units <= capacity) {                            phase 1: test
-//!         unit = atomicAdd(cursor, units)                                                  phase 2: reserve
-//!         fits = unit <= capacity - units
+//!         slot = atomicAdd(cursor, slots)                                                  phase 2: reserve
+//!         fits = slot <= capacity - slots
+//!         count -= how many of the slots are past the capacity, where the cursor counts aborts
 //!     }
-//!     if (fits) return unit
+//!     if (fits) return slot * SLOT_UNITS
 //!     if (units > capacity) aborted = 1                                                    phase 3: too large
-//!     atomicAdd(dropped, 1); return NO_RECORD                                              phase 4: count
+//!     atomicAdd(dropped, count); return NO_RECORD                                          phase 4: count
 //! ```
 //!
 //! The load before the add keeps a storm of aborts off the atomic once the arena is full, and keeps the cursor from
 //! wrapping: it passes the capacity by at most one record per invocation in flight. A message whose length is computed
-//! and that is too large for the arena reserves nothing, so it displaces no other record. Every invocation adds to
-//! exactly one of CURSOR's records and DROPPED, so that the two together are the number of aborts.
+//! and that is too large for the arena reserves nothing, so it displaces no other record. DROPPED and what CURSOR exceeds the
+//! capacity by are together the number of aborts without a record, see `compact_reserve`.
 
 use super::arena::{ABORTED, DROPPED};
 use super::deferred::record_key;
@@ -23,7 +24,7 @@ use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, op};
-use vkabort_record::layout::CURSOR_OFFSET;
+use vkabort_record::layout::{CURSOR_OFFSET, SLOT_UNITS};
 
 /// What `reserve` returns if there is no room.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
@@ -44,11 +45,11 @@ impl Runtime {
         } = self.begin_function(out, "vkabort_reserve", uint, [uint]);
         self.reserve = Some(function);
         let [scope, zero, one, capacity, none] =
-            [self.scope, 0, 1, self.arena.capacity, NO_RECORD].map(|value| out.constant(value));
+            [self.scope, 0, 1, self.slots() * SLOT_UNITS, NO_RECORD].map(|value| out.constant(value));
         let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| out.fresh());
         // Phases 1 and 2. Compilers remove the comparison for records of constant length.
         out.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
-        let [unit, fits] = self.try_reserve(out, units, Some(fits_arena), block);
+        let [unit, fits, count] = self.try_reserve(out, units, Some(fits_arena), block);
         out.branch_if(fits, found, full, full);
         out.label(found);
         out.op(op::ReturnValue, unit);
@@ -60,21 +61,29 @@ impl Runtime {
         out.branch(counted);
         out.label(counted);
         // Phase 4.
-        self.count_dropped(out);
+        self.count_dropped(out, count);
         out.op(op::ReturnValue, none);
         self.end_function(out, outer);
         function
     }
 
-    /// Tries to reserve `units` units, unless `condition` is false. Returns the unit offset, and whether they are reserved.
-    /// `block` is the open block.
-    pub(super) fn try_reserve(&mut self, out: &mut Emitter, units: Id, condition: Option<Id>, block: Id) -> [Id; 2] {
+    /// Slots of the record area.
+    pub(super) fn slots(&self) -> u32 {
+        self.arena.capacity / SLOT_UNITS
+    }
+
+    /// Tries to reserve `units` units, unless `condition` is false. Returns the unit offset, whether they are reserved, and what
+    /// to add to DROPPED if not. `block` is the open block.
+    pub(super) fn try_reserve(&mut self, out: &mut Emitter, units: Id, condition: Option<Id>, block: Id) -> [Id; 3] {
         let (uint, bool) = (out.uint(), out.bool());
         let ty = self.types(out).uint_pointer;
-        let [scope, zero, capacity] = [self.scope, 0, self.arena.capacity].map(|value| out.constant(value));
+        let [scope, zero, one, capacity] = [self.scope, 0, 1, self.slots()].map(|value| out.constant(value));
+        let [round_up, shift] = [SLOT_UNITS - 1, SLOT_UNITS.ilog2()].map(|value| out.constant(value));
         let no = bool_constant(out, false);
         let address = self.arena.control + u64::from(CURSOR_OFFSET);
         let cursor = self.pointer_to(out, ty, address);
+        let rounded = out.calculate(op::IAdd, (units, round_up));
+        let slots = out.calculate(op::ShiftRightLogical, (rounded, shift));
         let [now, mut has_room, attempt, added, last, is_low, merge] = [(); 7].map(|()| out.fresh());
         // Relaxed semantics are 0.
         out.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
@@ -85,23 +94,28 @@ impl Runtime {
         }
         out.branch_if(has_room, attempt, merge, merge);
         out.label(attempt);
-        out.op(op::AtomicIAdd, (uint, added, cursor, scope, zero, units));
-        out.op(op::ISub, (uint, last, capacity, units));
+        out.op(op::AtomicIAdd, (uint, added, cursor, scope, zero, slots));
+        out.op(op::ISub, (uint, last, capacity, slots));
         out.op(op::ULessThanEqual, (bool, is_low, added, last));
+        let begins_inside = out.emit(op::ULessThan, bool, (added, capacity));
+        let behind = out.calculate(op::ISub, (added, last));
+        let counted = out.calculate(op::Select, (begins_inside, behind, slots));
+        let correction = out.calculate(op::ISub, (one, counted));
         out.branch(merge);
         out.label(merge);
-        let [unit, fits] = [(); 2].map(|()| out.fresh());
-        out.phi(uint, unit, &[(zero, block), (added, attempt)]);
+        let [slot, fits, count] = [(); 3].map(|()| out.fresh());
+        out.phi(uint, slot, &[(zero, block), (added, attempt)]);
         out.phi(bool, fits, &[(no, block), (is_low, attempt)]);
-        [unit, fits]
+        out.phi(uint, count, &[(one, block), (correction, attempt)]);
+        [out.calculate(op::ShiftLeftLogical, (slot, shift)), fits, count]
     }
 
-    /// Counts an abort without a record.
-    pub(super) fn count_dropped(&mut self, out: &mut Emitter) {
-        let [scope, zero, one] = [self.scope, 0, 1].map(|value| out.constant(value));
+    /// Counts an abort without a record: adds `count` to DROPPED.
+    pub(super) fn count_dropped(&mut self, out: &mut Emitter, count: Id) {
+        let [scope, zero] = [self.scope, 0].map(|value| out.constant(value));
         let dropped = self.control(out, DROPPED);
         let (uint, old) = (out.uint(), out.fresh());
-        out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
+        out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, count));
     }
 
     /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.

@@ -31,8 +31,6 @@ pub(crate) struct Runtime {
     pub(super) scalar_stores: bool,
     /// Whether the records of entry points that defer all of theirs are compact.
     pub(crate) compact_records: bool,
-    /// Whether a compact record is reserved, or counted as one without room, by one addition.
-    pub(super) single_addition: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -90,7 +88,6 @@ impl Runtime {
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
-            single_addition: options.single_addition,
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
