@@ -6,7 +6,9 @@ use common::{Run, folder, run_in, vkabort};
 use serde_json::Value as Json;
 use std::path::Path;
 use vkabort_record::framing::message_data;
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, SLOT_UNITS, commit_word, header, record_units};
+use vkabort_record::layout::{
+    ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, SLOT_UNITS, commit_word, header, record_units,
+};
 use vkabort_record::message_type::{Member, Type};
 use vkabort_record::report::Report;
 use vkabort_record::scalar_type::ScalarType;

@@ -1,24 +1,26 @@
 //! Compact records: those of messages whose constant words the host has, because it has rewritten their module.
 //!
 //! ```text
-//! record:  word 0  COMMIT   as in other records
-//!               1  TAG      site (bits 0-13), units of this record (14-21), entry point (22-28), whether
-//!                           SPECIALIZATION follows (29), whether LocalInvocationIndex does (30), 1 (31)
-//!               2  HASH_LO
-//!               3  HASH_HI
-//!             4..  IDENTITY, without unused words
-//!               .  SPECIALIZATION, if bit 29 is set
+//! record:  word 0  TAG      0 until the record is complete, then site (bits 0-13), units of this record (14-21),
+//!                           entry point (22-28), whether SPECIALIZATION follows (29), whether LocalInvocationIndex
+//!                           does (30), 1 (31)
+//!               1  ORIGIN   the low bits of the module's hash (bits 0-24), slots of this record less 1 (25-30), 1 (31)
+//!             2..  IDENTITY, without unused words
+//!               .  SPECIALIZATION, if bit 29 of TAG is set
 //!             ...  the values of the site's template, zero padded to the end of the record
 //! ```
 //!
-//! Bit 31 is 0 in the LENGTH of other records.
+//! Bit 31 is 0 in the LENGTH of other records. Of modules with equal ORIGINs, at most one has compact records.
 
+use crate::layout::SLOT_UNITS;
+use crate::site::ModuleHash;
 use crate::stage::Stage;
 
 /// Words before IDENTITY.
-pub const HEADER_WORDS: u32 = 4;
+pub const HEADER_WORDS: u32 = 2;
 /// Bits of a site.
 pub const SITE_BITS: u32 = 14;
+const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
 const UNITS_SHIFT: u32 = SITE_BITS;
 const UNITS_MASK: u32 = 0xFF;
 const ENTRY_SHIFT: u32 = 22;
@@ -26,6 +28,49 @@ const ENTRY_MASK: u32 = 0x7F;
 const HAS_SPECIALIZATION: u32 = 1 << 29;
 const HAS_LOCAL_INDEX: u32 = 1 << 30;
 const IS_COMPACT: u32 = 1 << 31;
+const SLOTS_SHIFT: u32 = 25;
+
+/// The low bits of a module's hash, which its compact records have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShortHash(u32);
+
+impl From<ModuleHash> for ShortHash {
+    fn from(hash: ModuleHash) -> Self {
+        Self(hash.0 as u32 & ((1 << SLOTS_SHIFT) - 1))
+    }
+}
+
+impl ShortHash {
+    /// As the hash of a module of which no more is known.
+    pub fn alone(self) -> ModuleHash {
+        ModuleHash(self.0.into())
+    }
+}
+
+/// The word ORIGIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The module.
+    pub module: ShortHash,
+    /// Slots of the record, at most 64.
+    pub slots: u32,
+}
+
+impl Origin {
+    /// The word of a record of `units` units, at most those of a TAG.
+    pub fn word(module: ModuleHash, units: u32) -> u32 {
+        IS_COMPACT | (units.div_ceil(SLOT_UNITS).saturating_sub(1) << SLOTS_SHIFT) | ShortHash::from(module).0
+    }
+
+    /// Reads word 1 of a record. `None` for the LENGTH of a record that is not compact.
+    pub fn read(word: u32) -> Option<Self> {
+        let slots = ((word & !IS_COMPACT) >> SLOTS_SHIFT) + 1;
+        (word & IS_COMPACT != 0).then_some(Self {
+            module: ModuleHash(word.into()).into(),
+            slots,
+        })
+    }
+}
 
 /// The word TAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +88,9 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The word. `None` if a number is too large.
+    /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is no tag.
     pub fn word(self) -> Option<u32> {
-        let fits = self.site < 1 << SITE_BITS && self.units <= UNITS_MASK && self.entry_point <= ENTRY_MASK;
+        let fits = self.site < SITE_MASK && self.units <= UNITS_MASK && self.entry_point <= ENTRY_MASK;
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
         fits.then_some(
             IS_COMPACT
@@ -57,15 +102,16 @@ impl Tag {
         )
     }
 
-    /// Reads word 1 of a record. `None` for the LENGTH of a record that is not compact.
+    /// Reads word 0 of a compact record. `None` while it is incomplete.
     pub fn read(word: u32) -> Option<Self> {
-        (word & IS_COMPACT != 0).then_some(Self {
-            site: word & ((1 << SITE_BITS) - 1),
+        let tag = Self {
+            site: word & SITE_MASK,
             units: word >> UNITS_SHIFT & UNITS_MASK,
             entry_point: word >> ENTRY_SHIFT & ENTRY_MASK,
             has_specialization: word & HAS_SPECIALIZATION != 0,
             has_local_index: word & HAS_LOCAL_INDEX != 0,
-        })
+        };
+        (tag.word() == Some(word)).then_some(tag)
     }
 }
 
@@ -140,7 +186,7 @@ mod tests {
     #[test]
     fn tags_are_read_as_they_were_written() {
         let tag = Tag {
-            site: (1 << SITE_BITS) - 1,
+            site: SITE_MASK - 1,
             units: 7,
             entry_point: ENTRY_MASK,
             has_specialization: true,
@@ -153,15 +199,20 @@ mod tests {
             ..tag
         };
         assert_eq!(tag.word().and_then(Tag::read), Some(tag));
-        assert_eq!(
-            Tag {
-                site: 1 << SITE_BITS,
-                ..tag
-            }
-            .word(),
-            None
-        );
-        assert_eq!(Tag::read(crate::layout::record_units(1 << 24)), None);
+        assert_eq!(Tag { site: SITE_MASK, ..tag }.word(), None);
+        assert_eq!(Tag::read(0), None);
+        assert_eq!(Tag::read(u32::MAX), None);
+    }
+
+    #[test]
+    fn origins_are_read_as_they_were_written() {
+        for (units, slots) in [(1, 1), (4, 1), (5, 2), (UNITS_MASK, 64)] {
+            let module = ModuleHash(0xFFFF_FFFF_FEDC_BA98);
+            let origin = Origin::read(Origin::word(module, units)).expect("an ORIGIN");
+            assert_eq!((origin.module, origin.slots), (module.into(), slots));
+            assert_eq!(origin.module.alone(), ModuleHash(0xDC_BA98));
+        }
+        assert_eq!(Origin::read(crate::layout::record_units(1 << 24)), None);
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl SiteTable {
         self.sites.get(usize::try_from(id.0).ok()?)
     }
 
+    /// Whether records of the module may be compact.
+    pub fn has_compact_records(&self) -> bool {
+        self.sites.iter().any(|site| site.template.is_some())
+    }
+
     /// The entry points that can reach a site of the table.
     pub fn entry_points_of<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = &'a EntryPoint> {
         let entry_point = |index: &u32| self.entry_points.get(usize::try_from(*index).ok()?);

@@ -1,6 +1,6 @@
 //! An owned copy of an arena, and bounded iteration over its records.
 
-use crate::compact::{self, Tag, Template};
+use crate::compact::{self, Origin, ShortHash, Tag, Template};
 use crate::invocation::Invocation;
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_LIMIT, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS,
@@ -179,7 +179,7 @@ impl Records {
 }
 
 /// The site table of a module, if the process has rewritten it.
-pub type FindSites<'a> = &'a dyn Fn(ModuleHash) -> Option<Arc<SiteTable>>;
+pub type FindSites<'a> = &'a dyn Fn(ShortHash) -> Option<Arc<SiteTable>>;
 
 /// Most records for which memory is reserved at once.
 const RESERVED: u32 = 1 << 16;
@@ -211,7 +211,7 @@ impl Snapshot {
     /// Reads the records. `capacity` is the length of the arena's record area in units; the snapshot may be shorter.
     ///
     /// No word can lead the walk past the end of the snapshot. CURSOR does not bound it, since it may be lost with the
-    /// device. LENGTH leads past an incomplete record; if it is not written either, the next complete record is searched
+    /// device. LENGTH or ORIGIN leads past an incomplete record; if it is not written either, the next complete one is searched
     /// for. O(units).
     pub fn records(self, capacity: u32) -> Records {
         self.records_of(capacity, &|_| None)
@@ -232,9 +232,11 @@ impl Snapshot {
         let (mut unit, mut last_end) = (0, 0);
         while unit < end {
             let length = self.word(unit, header::LENGTH);
-            let tag = Tag::read(length);
-            let (length, least) = tag.map_or((length, HEADER_UNITS), |tag| (tag.units, 1));
-            let fits = length >= least && length <= end - unit;
+            let (length, least) = match Origin::read(length) {
+                Some(origin) => (origin.slots * SLOT_UNITS, SLOT_UNITS),
+                None => (length, HEADER_UNITS),
+            };
+            let is_unfinished = self.word(unit, header::COMMIT) == 0 && length >= least && length <= end - unit;
             match self.record(unit, end, &mut modules) {
                 Some(record) => {
                     if records.records.is_empty() {
@@ -249,7 +251,7 @@ impl Snapshot {
                     unit = unit.next_multiple_of(SLOT_UNITS);
                     records.records.push(record);
                 }
-                None if fits => {
+                None if is_unfinished => {
                     records.unfinished += 1;
                     unit = (unit + length).next_multiple_of(SLOT_UNITS);
                 }
@@ -280,12 +282,12 @@ impl Snapshot {
     /// The complete record that starts at `unit` and ends at or before `end`, if there is one.
     fn record(&self, unit: u32, end: u32, modules: &mut Modules<'_>) -> Option<Record> {
         let word = |index| self.word(unit, index);
+        let (length, size) = (word(header::LENGTH), word(header::SIZE));
+        if let Some(origin) = Origin::read(length) {
+            return self.compact_record(unit, end, origin, modules);
+        }
         if word(header::COMMIT) != commit_word(unit) {
             return None;
-        }
-        let (length, size) = (word(header::LENGTH), word(header::SIZE));
-        if let Some(tag) = Tag::read(length) {
-            return self.compact_record(unit, end, tag, modules);
         }
         let is_complete = length >= HEADER_UNITS
             && length <= end.checked_sub(unit)?
@@ -318,20 +320,20 @@ impl Snapshot {
     }
 
     /// The complete compact record that starts at `unit`, if it ends at or before `end`.
-    fn compact_record(&self, unit: u32, end: u32, tag: Tag, modules: &mut Modules<'_>) -> Option<Record> {
-        if tag.units == 0 || tag.units > end.checked_sub(unit)? {
+    fn compact_record(&self, unit: u32, end: u32, origin: Origin, modules: &mut Modules<'_>) -> Option<Record> {
+        let tag = Tag::read(self.word(unit, header::COMMIT))?;
+        if tag.units.div_ceil(SLOT_UNITS) != origin.slots || tag.units > end.checked_sub(unit)? {
             return None;
         }
         let first = self.index(unit, 0);
         let words = self.words.get(first..first + (tag.units * UNIT_WORDS) as usize)?;
-        let (header, rest) = words.split_at_checked(compact::HEADER_WORDS as usize)?;
-        let [_, _, low, high] = *header else { return None };
-        let module_hash = ModuleHash(u64::from(low) | u64::from(high) << 32);
+        let (_, rest) = words.split_at_checked(compact::HEADER_WORDS as usize)?;
         let Writer {
             table,
+            module_hash,
             execution_model,
             local_size,
-        } = modules.find(module_hash, tag.entry_point);
+        } = modules.find(origin.module, tag.entry_point);
         let ids = compact::identity_words(execution_model) + u32::from(tag.has_local_index);
         let (ids, rest) = rest.split_at_checked(ids as usize)?;
         let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
@@ -375,9 +377,9 @@ struct Modules<'a> {
     find_sites: FindSites<'a>,
     tables: Vec<Arc<SiteTable>>,
     /// Where the table of a module is in `tables`, if it has one.
-    indices: HashMap<ModuleHash, Option<u32>>,
+    indices: HashMap<ShortHash, Option<u32>>,
     /// The entry point found last: most consecutive records are of one.
-    last: Option<(ModuleHash, u32, Writer)>,
+    last: Option<(ShortHash, u32, Writer)>,
 }
 
 /// The entry point that wrote a compact record.
@@ -385,6 +387,7 @@ struct Modules<'a> {
 struct Writer {
     /// The index of its module's table.
     table: Option<u32>,
+    module_hash: ModuleHash,
     /// `u32::MAX` if it is not known.
     execution_model: u32,
     /// Its workgroup size, if that is constant.
@@ -392,7 +395,7 @@ struct Writer {
 }
 
 impl Modules<'_> {
-    fn find(&mut self, hash: ModuleHash, entry_point: u32) -> Writer {
+    fn find(&mut self, hash: ShortHash, entry_point: u32) -> Writer {
         if let Some((last, last_entry, writer)) = self.last
             && (last, last_entry) == (hash, entry_point)
         {
@@ -407,6 +410,7 @@ impl Modules<'_> {
         let entry = sites.and_then(|table| table.entry_points.get(entry_point as usize));
         let writer = Writer {
             table,
+            module_hash: sites.map_or(hash.alone(), |table| table.module_hash),
             execution_model: entry.map_or(u32::MAX, |entry| entry.execution_model),
             local_size: entry.and_then(EntryPoint::constant_local_size),
         };

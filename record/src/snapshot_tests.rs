@@ -103,6 +103,32 @@ fn an_unfinished_record_does_not_hide_the_next_one() {
 }
 
 #[test]
+fn an_unfinished_compact_record_does_not_hide_the_next_one() {
+    const UNITS: u32 = 9;
+    let mut arena = Arena::new(64);
+    let tag = |site| Tag {
+        site,
+        units: UNITS,
+        entry_point: 0,
+        has_specialization: false,
+        has_local_index: false,
+    };
+    for site in 0..3 {
+        let unit = arena.words[0] * SLOT_UNITS;
+        arena.words[0] += UNITS.div_ceil(SLOT_UNITS);
+        let commit = if site == 1 { None } else { tag(site).word() };
+        *arena.at(unit, header::COMMIT) = commit.unwrap_or(0);
+        *arena.at(unit, header::LENGTH) = Origin::word(ModuleHash(7), UNITS);
+        // Values that look like the LENGTH of a long record.
+        (2..UNITS * 4).for_each(|word| *arena.at(unit, word) = 40);
+    }
+    let found = arena.read();
+    let sites: Vec<_> = found.records.iter().map(|r| (r.site.0, r.module_hash)).collect();
+    assert_eq!(sites, [(0, ModuleHash(7)), (2, ModuleHash(7))]);
+    assert_eq!((found.unfinished, found.dropped), (1, 0));
+}
+
+#[test]
 fn records_behind_an_unfinished_one_wait_until_it_is_complete() {
     let mut arena = Arena::new(64);
     arena.push(1, b"first");

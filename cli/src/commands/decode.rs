@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use console::Term;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
 use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
@@ -197,7 +198,10 @@ fn is_arena(bytes: &[u8]) -> bool {
         let chunk = bytes.get(offset as usize..)?.first_chunk::<4>()?;
         Some(u32::from_le_bytes(*chunk))
     };
-    word(CONTROL_BYTES + header::COMMIT * 4) == Some(commit_word(0)) && word(ABORTED_OFFSET) == Some(1)
+    let first = |index| word(CONTROL_BYTES + index * 4);
+    let is_compact =
+        first(header::COMMIT).and_then(Tag::read).is_some() && first(header::LENGTH).and_then(Origin::read).is_some();
+    (is_compact || first(header::COMMIT) == Some(commit_word(0))) && word(ABORTED_OFFSET) == Some(1)
 }
 
 fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: ReportOptions) -> Report {
@@ -209,7 +213,12 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
         let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.module_hash == hash);
         modules.iter().find(of_hash).cloned().unwrap_or_default()
     };
-    let records = Snapshot::from_bytes(bytes).records_of(capacity, &|hash| module(hash).sites);
+    let find_sites = |hash| {
+        let sites = modules.iter().filter_map(|module| module.sites.as_ref());
+        let mut compact = sites.filter(|table| table.has_compact_records() && hash == table.module_hash.into());
+        compact.next().cloned()
+    };
+    let records = Snapshot::from_bytes(bytes).records_of(capacity, &find_sites);
     let options = ReportOptions {
         arena_bytes: Some(u64::from(size)),
         ..options

@@ -105,9 +105,12 @@ impl Device {
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
         }
-        let options = self.rewrite_options(state, source);
+        let mut options = self.rewrite_options(state, source);
         if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() {
             return Ok(self.unchanged(state, words, features));
+        }
+        if options.compact_records && !state.objects.claim_compact(module_hash(words, &options)) {
+            options.to_mut().compact_records = false;
         }
         let (mut placed, mut is_full, mut not_sanitized) = (Vec::new(), false, None);
         let mut place = |words: &[u32]| {

@@ -14,6 +14,7 @@ use ash::vk::{self, Handle as _, ObjectType};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use vkabort_record::compact::ShortHash;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use vkabort_record::specialization::PipelineStage;
 
@@ -57,6 +58,8 @@ struct Reportable {
 #[derive(Default)]
 struct Tables {
     modules: HashMap<ModuleHash, Reportable>,
+    /// The modules that may write compact records, destroyed ones included.
+    compact: HashMap<ShortHash, ModuleHash>,
     objects: HashMap<(ObjectType, u64), Object>,
     /// Destroyed while aborts were not reported, in order.
     destroyed: Vec<Object>,
@@ -254,9 +257,17 @@ impl Objects {
         self.read(|tables| tables.modules.get(&hash).map(|r| Arc::clone(&r.module)))
     }
 
-    /// The site table of the module with this hash.
-    pub fn find_sites(&self, hash: ModuleHash) -> Option<Arc<SiteTable>> {
-        self.find(hash).map(|module| Arc::clone(&module.sites))
+    /// The site table of the module that may write compact records with this hash.
+    pub fn find_sites(&self, hash: ShortHash) -> Option<Arc<SiteTable>> {
+        self.read(|tables| {
+            let module = tables.compact.get(&hash)?;
+            tables.modules.get(module).map(|r| Arc::clone(&r.module.sites))
+        })
+    }
+
+    /// Whether a module may write compact records: it is the first of those with its short hash.
+    pub fn claim_compact(&self, hash: ModuleHash) -> bool {
+        self.write(|tables| *tables.compact.entry(hash.into()).or_insert(hash) == hash)
     }
 
     /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed. O(objects).

@@ -89,3 +89,25 @@ fn objects_that_reports_do_not_name_take_no_memory() {
     objects.set_name(ObjectType::QUEUE, 1, String::new());
     assert!(objects.read(|tables| tables.objects.is_empty()));
 }
+
+#[test]
+fn one_of_the_modules_with_a_short_hash_has_compact_records() {
+    let objects = Objects::default();
+    let alike = 1 | 1 << 40;
+    objects.add(MODULE, 7, vec![module(alike), module(1), module(2)]);
+    assert!(objects.claim_compact(ModuleHash(alike)) && objects.claim_compact(ModuleHash(2)));
+    assert!(!objects.claim_compact(ModuleHash(1)));
+    assert!(
+        objects.claim_compact(ModuleHash(alike)),
+        "again, for other specialisation data"
+    );
+    let found = |hash| {
+        objects
+            .find_sites(ModuleHash(hash).into())
+            .map(|sites| sites.module_hash)
+    };
+    assert_eq!(
+        [1, 2, 3].map(found),
+        [Some(ModuleHash(alike)), Some(ModuleHash(2)), None]
+    );
+}

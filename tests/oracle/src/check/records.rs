@@ -5,7 +5,7 @@ use super::run::{Run, Schedule};
 use crate::interpret::{InvocationEnd, Region};
 use std::sync::Arc;
 use vkabort_instrument::Instrumented;
-use vkabort_record::compact::Tag;
+use vkabort_record::compact::Origin;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
 use vkabort_record::site_values::Part;
@@ -44,7 +44,7 @@ pub(super) fn same(
     let snapshot = Snapshot::from_bytes(rewritten.arena.bytes());
     let sites = Arc::new(module.sites.clone());
     let found = snapshot.records_of(capacity, &|hash| {
-        (hash == module.module_hash).then(|| Arc::clone(&sites))
+        (hash == module.module_hash.into()).then(|| Arc::clone(&sites))
     });
     if found.unfinished != 0 {
         return Err(format!("{} records are unfinished", found.unfinished));
@@ -124,8 +124,8 @@ fn payload(expected: &Expected<'_>, (record, records): (&Record, &Records), run:
     }
     let start = (CONTROL_BYTES + record.unit * UNIT_BYTES) as usize;
     // A compact record holds the values of the message only, in another order.
-    let tag = run.arena.bytes().get(start + 4..start + 8).unwrap_or(&[]);
-    let is_compact = (tag.try_into()).is_ok_and(|tag| Tag::read(u32::from_le_bytes(tag)).is_some());
+    let origin = run.arena.bytes().get(start + 4..start + 8).unwrap_or(&[]);
+    let is_compact = (origin.try_into()).is_ok_and(|word| Origin::read(u32::from_le_bytes(word)).is_some());
     let first = start + HEADER_BYTES as usize;
     for (at, (byte, expected)) in payload.iter().zip(message.bytes()).enumerate() {
         let undef = message.shadow().get(at).copied().unwrap_or(0);

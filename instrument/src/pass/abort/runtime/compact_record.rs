@@ -4,8 +4,8 @@
 //! if (key == NONE) return                                                       phase 1, if there may be no record
 //!     unit = reserve(units of the shape)                                        phase 2
 //!     if (nothing is reserved) return
-//!     store 0, tag | site, hash, identity, specialization, all values           phase 3
-//!     commit(unit)                                                              phase 4
+//!     store 0, origin, identity, specialization, all values                     phase 3
+//!     commit(unit, tag | site)                                                  phase 4
 //! ```
 //!
 //! All records of an entry point have the same shape, so that no code depends on the site. The values that a site does not
@@ -17,7 +17,7 @@ use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::compact::{self, Tag, Template, TemplateWord};
+use vkabort_record::compact::{self, Origin, Tag, Template, TemplateWord};
 use vkabort_record::layout::{SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
 
 impl Runtime {
@@ -32,6 +32,7 @@ impl Runtime {
             return None;
         }
         let records = of_entry.deferred.iter().filter_map(|at| deferred.get(*at as usize));
+        let last_site = records.clone().map(|record| record.site).max()?;
         let model = interface.entry.model;
         let has_local_index = interface.has_local_index();
         let shape = CompactShape {
@@ -41,13 +42,14 @@ impl Runtime {
             values: records.map(DeferredRecord::values).max().unwrap_or(0),
         };
         let tag = Tag {
-            site: 0,
+            site: last_site,
             units: shape.units(),
             entry_point: interface.number,
             has_specialization: shape.has_specialization,
             has_local_index,
         };
-        Some((shape, tag.word()?))
+        tag.word()?;
+        Some((shape, Tag { site: 0, ..tag }.word()?))
     }
 }
 
@@ -106,9 +108,10 @@ impl Writer<'_> {
             }
         };
         let tag = self.out.calculate(op::BitwiseOr, (tag, site));
+        // A whole unit is stored at once, TAG with it: the record is not complete yet.
         let zero = self.out.constant(0);
-        let [low, high] = self.runtime.hash_words(self.out);
-        let mut words = vec![zero, tag, low, high];
+        let origin = self.out.constant(Origin::word(self.runtime.hash, shape.units()));
+        let mut words = vec![zero, origin];
         for index in 0..shape.identity {
             words.push(self.out.emit(op::CompositeExtract, uint, (identity, Literal(index))));
         }
@@ -126,6 +129,6 @@ impl Writer<'_> {
         }
         // Phase 4.
         let void = self.out.void();
-        self.out.emit(op::FunctionCall, void, (commit, unit));
+        self.out.emit(op::FunctionCall, void, (commit, unit, tag));
     }
 }

@@ -1,7 +1,8 @@
 //! Writes the other shared functions.
 //!
 //! ```text
-//! void vkabort_commit(uint unit)                              makes the record available, then sets COMMIT and ABORTED
+//! void vkabort_commit(uint unit, uint word)                   makes the record available, then sets COMMIT or TAG to `word`,
+//!                                                             and ABORTED
 //! void vkabort_put_bytes(uint at, uint value, uint mask)      writes bytes at any byte offset of the record area
 //! bool vkabort_poll()                                         whether any invocation has aborted
 //! ```
@@ -13,7 +14,7 @@ use super::trap;
 use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, UNIFORM_MEMORY};
 use crate::spv::{Id, op};
-use vkabort_record::layout::{COMMIT_MAGIC, header};
+use vkabort_record::layout::header;
 
 impl Runtime {
     /// The function `commit`.
@@ -25,20 +26,18 @@ impl Runtime {
         let OpenFunction {
             outer,
             function,
-            parameters: [record],
+            parameters: [record, commit],
             block,
-        } = self.begin_function(out, "vkabort_commit", void, [uint]);
+        } = self.begin_function(out, "vkabort_commit", void, [uint; 2]);
         self.commit = Some(function);
-        let [scope, relaxed, magic, one] = [self.scope, 0, COMMIT_MAGIC, 1].map(|value| out.constant(value));
-        let value = out.fresh();
+        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
         let base = self.record(out, record);
         let pointer = self.record_word(out, base, header::COMMIT);
         // One barrier for all three words: with release semantics, each would have its own.
         if self.memory_barriers {
             self.barrier(out);
         }
-        out.op(op::IAdd, (uint, value, record, magic));
-        out.op(op::AtomicStore, (pointer, scope, relaxed, value));
+        out.op(op::AtomicStore, (pointer, scope, relaxed, commit));
         self.set_aborted(out, [scope, relaxed, one]);
         trap::write_trap(self, out, block);
         out.op(op::Return, ());

@@ -17,7 +17,7 @@ use super::reserve::NO_RECORD;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, op};
-use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES};
+use vkabort_record::layout::{COMMIT_MAGIC, HEADER_UNITS, UNIT_BYTES};
 
 /// The function being written.
 pub(super) struct Writer<'a> {
@@ -142,7 +142,10 @@ impl Writer<'_> {
         }
         // Phase 4.
         self.runtime.store_origin(self.out, record, stage, identity);
-        self.out.emit(op::FunctionCall, void, (commit, unit));
+        let uint = self.out.uint();
+        let magic = self.out.constant(COMMIT_MAGIC);
+        let word = self.out.emit(op::IAdd, uint, (unit, magic));
+        self.out.emit(op::FunctionCall, void, (commit, unit, word));
     }
 
     /// Closes the open selections, and returns.
