@@ -29,7 +29,9 @@
 //!
 //! * [`layout`]: the arena and the records in it, word by word.
 //! * [`compact`]: records without the words that the host has.
-//! * [`snapshot`]: an owned copy of an arena, and bounded iteration over its [`snapshot::Record`]s.
+//! * [`template`]: the words of compact records that the host has.
+//! * [`snapshot`]: an owned copy of an arena, and the bounded walk that reads its records.
+//! * [`records`]: the records of an arena and their contents.
 //! * [`framing`]: message data as drivers return it, for messages without records.
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
 //! * [`site_values`]: the condition and the variables at the aborts of a site.
@@ -55,6 +57,7 @@ pub mod invocation;
 pub mod layout;
 pub mod message;
 pub mod message_type;
+pub mod records;
 pub mod report;
 pub mod scalar;
 pub mod scalar_type;
@@ -64,4 +67,5 @@ pub mod site_values;
 pub mod snapshot;
 pub mod specialization;
 pub mod stage;
+pub mod template;
 pub mod value;

@@ -3,10 +3,10 @@
 //! The rewriter builds a module's [`SiteTable`] along with its new words. The layer keeps it to decode messages, and
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
-use crate::compact::Template;
 use crate::message_type::Type;
 use crate::site_values::SiteValues;
 use crate::specialization::{LocalSize, SpecConstant};
+use crate::template::Template;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::message_type::{Length, Member, Type};
+use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
@@ -15,7 +16,6 @@ use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use vkabort_record::site_values::{Condition, Part, Place, SiteValues, Variable};
-use vkabort_record::snapshot::{Contents, Record, Records};
 use vkabort_record::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
 
 /// A condition with and without names, and a variable that the compiler has removed.

@@ -3,7 +3,8 @@
 use super::{Arena, CURSOR_WORD};
 use std::sync::atomic::{Ordering, fence};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
-use vkabort_record::snapshot::{FindSites, Records, Snapshot};
+use vkabort_record::records::Records;
+use vkabort_record::snapshot::{FindSites, Snapshot};
 
 /// The records to read. Offsets are in 16-byte units from the start of the record area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use crate::locks::{lock, try_lock};
 use crate::log::{Format, Level};
 use crate::settings::OnAbort;
 use std::time::{Duration, Instant};
+use vkabort_record::records::Records;
 use vkabort_record::report::{Duplicates, Report};
-use vkabort_record::snapshot::Records;
 
 /// Minimum time between two reports of repeated aborts.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(10);

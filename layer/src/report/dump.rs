@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+use vkabort_record::records::Records;
 use vkabort_record::report::Report;
-use vkabort_record::snapshot::Records;
 
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 

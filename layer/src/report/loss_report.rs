@@ -14,9 +14,9 @@ use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
 use vkabort_instrument::Trap;
 use vkabort_record::framing::{message_data, split};
+use vkabort_record::records::Records;
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
-use vkabort_record::snapshot::Records;
 
 /// Why a device is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

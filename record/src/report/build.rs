@@ -1,6 +1,7 @@
 //! Builds a [`Report`] from records, or from messages without records.
 
 use crate::invocation::Invocation;
+use crate::records::{Record, Records};
 use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
 use crate::report::site_context::SiteContext;
 use crate::report::site_match::{Origin, match_payload};
@@ -8,7 +9,6 @@ use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
 use crate::report::values_at_abort::{condition, variables};
 use crate::site::{ModuleHash, SiteId};
-use crate::snapshot::{Record, Records};
 use rustc_hash::FxBuildHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

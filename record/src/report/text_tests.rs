@@ -3,11 +3,11 @@
 use super::*;
 use crate::invocation::Invocation;
 use crate::message_type::{Member, Type};
+use crate::records::{Record, Records};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::scalar::Scalar;
 use crate::scalar_type::ScalarType;
 use crate::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
-use crate::snapshot::{Record, Records};
 use crate::specialization::{LocalSize, PipelineStage};
 use std::sync::Arc;
 

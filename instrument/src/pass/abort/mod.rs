@@ -50,8 +50,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use unwind::{FlagState, Unwinder};
-use vkabort_record::compact::Template;
 use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
+use vkabort_record::template::Template;
 
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;

@@ -8,8 +8,9 @@ use vkabort_instrument::Instrumented;
 use vkabort_record::compact::Origin;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
+use vkabort_record::records::{Record, Records};
 use vkabort_record::site_values::Part;
-use vkabort_record::snapshot::{Record, Records, Snapshot};
+use vkabort_record::snapshot::Snapshot;
 
 /// An abort of the original module.
 struct Expected<'a> {

@@ -17,8 +17,9 @@ use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::compact::{self, Origin, Tag, Template, TemplateWord};
+use vkabort_record::compact::{self, Origin, Tag};
 use vkabort_record::layout::{SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::template::{Template, TemplateWord};
 
 impl Runtime {
     /// The shape of an entry point's compact records, and their TAG without the site. `None`: its records are not compact.

@@ -1,0 +1,169 @@
+//! The records of an arena and their contents.
+
+use crate::invocation::Invocation;
+use crate::layout::SLOT_UNITS;
+use crate::site::{ModuleHash, SiteId, SiteTable};
+use crate::template::Template;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One complete abort record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Unit offset in the record area.
+    pub unit: u32,
+    /// Its units, header included.
+    pub units: u32,
+    /// Hash of the module that wrote it.
+    pub module_hash: ModuleHash,
+    /// Index of its site in that module.
+    pub site: SiteId,
+    /// SPIR-V execution model; `u32::MAX` if it is not known.
+    pub execution_model: u32,
+    /// Key of the pipeline's specialisation; 0 for the defaults.
+    pub specialization: u32,
+    /// The invocation that aborted.
+    pub invocation: Invocation,
+    /// The message and the values at the abort.
+    pub contents: Contents,
+}
+
+/// What a record holds besides its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// The bytes of the message, in the layout of its type, and what follows it to the end of the record: the values at the abort,
+    /// and padding.
+    Bytes {
+        /// All of them.
+        bytes: Vec<u8>,
+        /// The size of the message.
+        size: usize,
+    },
+    /// The values of a compact record. In a storm of aborts there are thousands, of which a report shows a few: they stay words of
+    /// the snapshot until then.
+    Compact {
+        /// Where they are in [`Records::words`].
+        words: Range<u32>,
+        /// Index in [`Records::tables`]; none if the module is not known.
+        table: Option<u32>,
+    },
+}
+
+impl From<Vec<u8>> for Contents {
+    /// A message without values.
+    fn from(bytes: Vec<u8>) -> Self {
+        let size = bytes.len();
+        Self::Bytes { bytes, size }
+    }
+}
+
+/// Equal for records of one site whose messages are equal, or whose messages and values are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ContentsKey<'a> {
+    /// The bytes.
+    Bytes(Cow<'a, [u8]>),
+    /// The words of a compact record that differ.
+    Words(&'a [u32]),
+}
+
+/// The contents of an arena.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// Complete records in the order of their aborts.
+    pub records: Vec<Record>,
+    /// Records that were reserved but not completed.
+    pub unfinished: u32,
+    /// Aborts that did not fit.
+    pub dropped: u32,
+    /// The control block contradicts the records because it was lost with the device: the number of aborts that did not
+    /// fit is unknown.
+    pub control_lost: bool,
+    /// The words of the snapshot, which hold the values of compact records.
+    pub words: Vec<u32>,
+    /// The site tables of the modules that have written compact records.
+    pub tables: Vec<Arc<SiteTable>>,
+}
+
+impl Records {
+    /// Keeps the complete records from `from` to the first that is unfinished, and no counts: shaders may still complete that
+    /// record, and add others. Returns the unit at which the next read begins.
+    pub fn keep_finished(&mut self, from: u32) -> u32 {
+        let mut end = from;
+        let mut records = std::mem::take(self).records;
+        records.retain(|record| {
+            let follows = record.unit == end;
+            if follows {
+                end = end.saturating_add(record.units).next_multiple_of(SLOT_UNITS);
+            }
+            follows
+        });
+        self.records = records;
+        end
+    }
+
+    /// The bytes of a record from its message on, and the size of the message: all that follows are values and padding. Only
+    /// the values of the message if the record is compact and its module not known.
+    pub fn bytes<'a>(&'a self, record: &'a Record) -> (Cow<'a, [u8]>, usize) {
+        if let Contents::Bytes { bytes, size } = &record.contents {
+            return (bytes.into(), *size);
+        }
+        let words = self.compact_words(record);
+        match self.template(record) {
+            Some(template) => (template.expand(words).into(), template.size as usize),
+            None => {
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let size = bytes.len();
+                (bytes.into(), size)
+            }
+        }
+    }
+
+    /// The bytes of a record's message.
+    pub fn message<'a>(&'a self, record: &'a Record) -> Cow<'a, [u8]> {
+        match self.bytes(record) {
+            (Cow::Borrowed(bytes), size) => bytes.get(..size).unwrap_or(bytes).into(),
+            (Cow::Owned(mut bytes), size) => {
+                bytes.truncate(size);
+                bytes.into()
+            }
+        }
+    }
+
+    /// Returns what identifies the message of a record among those of its site. `records`: all of one site.
+    pub(crate) fn message_keys<'a>(&'a self, records: &[&'a Record]) -> impl Fn(&'a Record) -> ContentsKey<'a> {
+        let template = records.iter().find_map(|record| self.template(record));
+        let of_message = template.and_then(Template::leading_message_values);
+        move |record| {
+            let words = of_message.and_then(|count| self.compact_words(record).get(..count));
+            match (&record.contents, words) {
+                (Contents::Compact { .. }, Some(words)) => ContentsKey::Words(words),
+                _ => ContentsKey::Bytes(self.message(record)),
+            }
+        }
+    }
+
+    /// Identifies the message and the values of a record among those of its site.
+    pub(crate) fn contents_key<'a>(&'a self, record: &'a Record) -> ContentsKey<'a> {
+        match &record.contents {
+            Contents::Bytes { bytes, .. } => ContentsKey::Bytes(bytes.into()),
+            Contents::Compact { .. } => ContentsKey::Words(self.compact_words(record)),
+        }
+    }
+
+    fn compact_words(&self, record: &Record) -> &[u32] {
+        let range = match &record.contents {
+            Contents::Compact { words, .. } => words.start as usize..words.end as usize,
+            Contents::Bytes { .. } => 0..0,
+        };
+        self.words.get(range).unwrap_or_default()
+    }
+
+    fn template(&self, record: &Record) -> Option<&Template> {
+        let Contents::Compact { table: Some(table), .. } = &record.contents else {
+            return None;
+        };
+        let site = self.tables.get(*table as usize)?.site(record.site)?;
+        site.template.as_ref()
+    }
+}
