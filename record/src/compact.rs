@@ -1,34 +1,39 @@
 //! Compact records: those of messages whose constant words the host has, because it has rewritten their module.
 //!
 //! ```text
-//! record:  word 0  TAG      0 until the record is complete, then site (bits 0-13), units of this record (14-21),
-//!                           entry point (22-28), whether SPECIALIZATION follows (29), whether LocalInvocationIndex
-//!                           does (30), 1 (31)
-//!               1  ORIGIN   the low bits of the module's hash (bits 0-24), slots of this record less 1 (25-30), 1 (31)
-//!             2..  IDENTITY, without unused words
+//! record:  word 0  the first word of IDENTITY, 0 without one
+//!               1  ORIGIN   the low bits of the module's hash (bits 0-27), units of this record less 1 (28-29), 1 (31)
+//!             2..  the other words of IDENTITY that the stage uses
 //!               .  SPECIALIZATION, if bit 29 of TAG is set
-//!             ...  the values of the site's template, zero padded to the end of the record
+//!             ...  the values of the site's template
+//!            last  TAG      site (bits 0-13), entry point (14-28), whether the record has SPECIALIZATION (29), whether it
+//!                           has LocalInvocationIndex (30), 1 (31)
 //! ```
 //!
-//! Bit 31 is 0 in the LENGTH of other records. Of modules with equal ORIGINs, at most one has compact records.
+//! Bit 31 is 0 in the LENGTH of other records. Of modules with equal ORIGINs, at most one has compact records. A record takes a
+//! slot at most.
+//!
+//! No word commits a record after all others: TAG is in the last unit and ORIGIN in the first, so that a record of which one unit
+//! is missing is known as unfinished. The last unit of a record of more than two is stored behind a memory barrier.
 
-use crate::layout::SLOT_UNITS;
+use crate::layout::{SLOT_UNITS, UNIT_WORDS};
 use crate::site::ModuleHash;
 use crate::stage::Stage;
 
-/// Words before IDENTITY.
+/// Words besides the payload: ORIGIN and TAG.
 pub const HEADER_WORDS: u32 = 2;
+/// Index of the first word behind ORIGIN.
+pub const FIRST_WORD: u32 = 2;
 /// Bits of a site.
 pub const SITE_BITS: u32 = 14;
 const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
-const UNITS_SHIFT: u32 = SITE_BITS;
-const UNITS_MASK: u32 = 0xFF;
-const ENTRY_SHIFT: u32 = 22;
-const ENTRY_MASK: u32 = 0x7F;
+const ENTRY_SHIFT: u32 = SITE_BITS;
+const ENTRY_MASK: u32 = (1 << (29 - ENTRY_SHIFT)) - 1;
 const HAS_SPECIALIZATION: u32 = 1 << 29;
 const HAS_LOCAL_INDEX: u32 = 1 << 30;
 const IS_COMPACT: u32 = 1 << 31;
-const SLOTS_SHIFT: u32 = 25;
+const UNITS_SHIFT: u32 = 28;
+const UNITS_MASK: u32 = SLOT_UNITS - 1;
 
 /// The low bits of a module's hash, which its compact records have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +41,7 @@ pub struct ShortHash(u32);
 
 impl From<ModuleHash> for ShortHash {
     fn from(hash: ModuleHash) -> Self {
-        Self(hash.0 as u32 & ((1 << SLOTS_SHIFT) - 1))
+        Self(hash.0 as u32 & ((1 << UNITS_SHIFT) - 1))
     }
 }
 
@@ -52,23 +57,27 @@ impl ShortHash {
 pub struct Origin {
     /// The module.
     pub module: ShortHash,
-    /// Slots of the record, at most 64.
-    pub slots: u32,
+    /// Units of the record, at most [`SLOT_UNITS`].
+    pub units: u32,
 }
 
 impl Origin {
-    /// The word of a record of `units` units, at most those of a TAG.
+    /// The word of a record of `units` units.
     pub fn word(module: ModuleHash, units: u32) -> u32 {
-        IS_COMPACT | (units.div_ceil(SLOT_UNITS).saturating_sub(1) << SLOTS_SHIFT) | ShortHash::from(module).0
+        IS_COMPACT | (units.saturating_sub(1) & UNITS_MASK) << UNITS_SHIFT | ShortHash::from(module).0
     }
 
     /// Reads word 1 of a record. `None` for the LENGTH of a record that is not compact.
     pub fn read(word: u32) -> Option<Self> {
-        let slots = ((word & !IS_COMPACT) >> SLOTS_SHIFT) + 1;
         (word & IS_COMPACT != 0).then_some(Self {
             module: ModuleHash(word.into()).into(),
-            slots,
+            units: (word >> UNITS_SHIFT & UNITS_MASK) + 1,
         })
+    }
+
+    /// Index of the word TAG in the record.
+    pub fn tag_word(self) -> u32 {
+        self.units * UNIT_WORDS - 1
     }
 }
 
@@ -77,8 +86,6 @@ impl Origin {
 pub struct Tag {
     /// Index of the site.
     pub site: u32,
-    /// Units of the record.
-    pub units: u32,
     /// Index of the entry point in the module's site table.
     pub entry_point: u32,
     /// Whether the record has SPECIALIZATION.
@@ -90,23 +97,21 @@ pub struct Tag {
 impl Tag {
     /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is no tag.
     pub fn word(self) -> Option<u32> {
-        let fits = self.site < SITE_MASK && self.units <= UNITS_MASK && self.entry_point <= ENTRY_MASK;
+        let fits = self.site < SITE_MASK && self.entry_point <= ENTRY_MASK;
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
         fits.then_some(
             IS_COMPACT
                 | self.site
-                | self.units << UNITS_SHIFT
                 | self.entry_point << ENTRY_SHIFT
                 | flag(self.has_specialization, HAS_SPECIALIZATION)
                 | flag(self.has_local_index, HAS_LOCAL_INDEX),
         )
     }
 
-    /// Reads word 0 of a compact record. `None` while it is incomplete.
+    /// Reads the last word of a compact record. `None` if it is missing.
     pub fn read(word: u32) -> Option<Self> {
         let tag = Self {
             site: word & SITE_MASK,
-            units: word >> UNITS_SHIFT & UNITS_MASK,
             entry_point: word >> ENTRY_SHIFT & ENTRY_MASK,
             has_specialization: word & HAS_SPECIALIZATION != 0,
             has_local_index: word & HAS_LOCAL_INDEX != 0,
@@ -133,7 +138,6 @@ mod tests {
     fn tags_are_read_as_they_were_written() {
         let tag = Tag {
             site: SITE_MASK - 1,
-            units: 7,
             entry_point: ENTRY_MASK,
             has_specialization: true,
             has_local_index: false,
@@ -152,11 +156,11 @@ mod tests {
 
     #[test]
     fn origins_are_read_as_they_were_written() {
-        for (units, slots) in [(1, 1), (4, 1), (5, 2), (UNITS_MASK, 64)] {
+        for units in 1..=SLOT_UNITS {
             let module = ModuleHash(0xFFFF_FFFF_FEDC_BA98);
             let origin = Origin::read(Origin::word(module, units)).expect("an ORIGIN");
-            assert_eq!((origin.module, origin.slots), (module.into(), slots));
-            assert_eq!(origin.module.alone(), ModuleHash(0xDC_BA98));
+            assert_eq!((origin.module, origin.units), (module.into(), units));
+            assert_eq!(origin.module.alone(), ModuleHash(0xEDC_BA98));
         }
         assert_eq!(Origin::read(crate::layout::record_units(1 << 24)), None);
     }

@@ -8,10 +8,9 @@
 //! ```text
 //! control block:
 //! byte   0  CURSOR    next free slot, in slots of 64 bytes from the start of the record area
-//!        4  (unused up to 64: the cursor has a cache line of its own)
-//!       64  ABORTED   0, then 1 for ever: some invocation has aborted
-//!       68  DROPPED   aborts without a record that CURSOR does not count, less what it counts too much, modulo 2^32
-//!       72  (unused up to 128)
+//!        4  ABORTED   1: an invocation has aborted that CURSOR does not count, or not yet
+//!        8  DROPPED   aborts without a record that CURSOR does not count, less what it counts too much, modulo 2^32
+//!       12  (unused up to 64)
 //!
 //! record area: records of whole 16-byte units, each at the start of a slot
 //!
@@ -37,8 +36,9 @@
 //! ```
 //!
 //! An invocation that aborts adds its record's slots to CURSOR, writes LENGTH, the header and the payload, makes them
-//! available at device scope, writes COMMIT, then ABORTED, and terminates. The capacity exceeds the largest record, so the
-//! first one always fits. Past the capacity, CURSOR counts the aborts without a record: each compact record of one slot adds 1
+//! available at device scope, writes COMMIT, and terminates. So some invocation has aborted if CURSOR or ABORTED is not 0. An
+//! abort before a loop that may wait for it sets ABORTED at once. The capacity exceeds the largest record, so the first one
+//! always fits. Past the capacity, CURSOR counts the aborts without a record: each compact record of one slot adds 1
 //! there too. Others load CURSOR before, add only 1 to DROPPED if it is past the capacity, and correct DROPPED if they pass it
 //! themselves. CURSOR is set back to [`CURSOR_LIMIT`] whenever it exceeds that, so that it never wraps.
 
@@ -53,18 +53,18 @@ pub const SLOT_BYTES: u32 = SLOT_UNITS * UNIT_BYTES;
 pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 
 /// Bytes of the control block.
-pub const CONTROL_BYTES: u32 = 128;
+pub const CONTROL_BYTES: u32 = 64;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;
 /// Value of CURSOR at which it stops to count.
 pub const CURSOR_LIMIT: u32 = 1 << 31;
-/// Byte offset of ABORTED in the control block: not on CURSOR's cache line, since waiting loops poll it.
-pub const ABORTED_OFFSET: u32 = 64;
-/// Value of ABORTED after some invocation aborted. Memory that was lost with the device reads as zeros or ones, which
+/// Byte offset of ABORTED in the control block: beside CURSOR, since who watches for aborts reads both.
+pub const ABORTED_OFFSET: u32 = 4;
+/// Value of ABORTED after such an abort. Memory that was lost with the device reads as zeros or ones, which
 /// means nothing.
 pub const ABORTED: u32 = 1;
 /// Byte offset of DROPPED in the control block.
-pub const DROPPED_OFFSET: u32 = 68;
+pub const DROPPED_OFFSET: u32 = 8;
 
 /// Word offsets in a record's header.
 pub mod header {
@@ -101,11 +101,7 @@ const _: () = {
         CONTROL_BYTES.is_multiple_of(SLOT_BYTES),
         "the first record starts on a slot"
     );
-    assert!(
-        ABORTED_OFFSET / 64 != CURSOR_OFFSET / 64,
-        "polling must not contend with reserving"
-    );
-    assert!(DROPPED_OFFSET < CONTROL_BYTES && ABORTED_OFFSET < DROPPED_OFFSET);
+    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < DROPPED_OFFSET && DROPPED_OFFSET < CONTROL_BYTES);
     assert!(header::IDENTITY + 4 == header::WORDS);
 };
 

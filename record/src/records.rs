@@ -90,15 +90,14 @@ impl Records {
     /// record, and add others. Returns the unit at which the next read begins.
     pub fn keep_finished(&mut self, from: u32) -> u32 {
         let mut end = from;
-        let mut records = std::mem::take(self).records;
-        records.retain(|record| {
+        self.records.retain(|record| {
             let follows = record.unit == end;
             if follows {
                 end = end.saturating_add(record.units).next_multiple_of(SLOT_UNITS);
             }
             follows
         });
-        self.records = records;
+        (self.unfinished, self.dropped, self.control_lost) = (0, 0, false);
         end
     }
 
@@ -156,7 +155,9 @@ impl Records {
             Contents::Compact { words, .. } => words.start as usize..words.end as usize,
             Contents::Bytes { .. } => 0..0,
         };
-        self.words.get(range).unwrap_or_default()
+        let words = self.words.get(range).unwrap_or_default();
+        let used = self.template(record).map(|template| template.values as usize);
+        used.and_then(|used| words.get(..used)).unwrap_or(words)
     }
 
     fn template(&self, record: &Record) -> Option<&Template> {

@@ -71,11 +71,11 @@ impl Snapshot {
         let (mut unit, mut last_end) = (0, 0);
         while unit < end {
             let length = self.word(unit, header::LENGTH);
-            let (length, least) = match Origin::read(length) {
-                Some(origin) => (origin.slots * SLOT_UNITS, SLOT_UNITS),
-                None => (length, HEADER_UNITS),
+            let (length, is_incomplete) = match Origin::read(length) {
+                Some(origin) => (SLOT_UNITS, self.word(unit, origin.tag_word()) == 0),
+                None => (length, length >= HEADER_UNITS && self.word(unit, header::COMMIT) == 0),
             };
-            let is_unfinished = self.word(unit, header::COMMIT) == 0 && length >= least && length <= end - unit;
+            let is_unfinished = is_incomplete && length <= end - unit;
             match self.record(unit, end, &mut modules) {
                 Some(record) => {
                     if records.records.is_empty() {
@@ -160,13 +160,15 @@ impl Snapshot {
 
     /// The complete compact record that starts at `unit`, if it ends at or before `end`.
     fn compact_record(&self, unit: u32, end: u32, origin: Origin, modules: &mut Modules<'_>) -> Option<Record> {
-        let tag = Tag::read(self.word(unit, header::COMMIT))?;
-        if tag.units.div_ceil(SLOT_UNITS) != origin.slots || tag.units > end.checked_sub(unit)? {
+        let tag = Tag::read(self.word(unit, origin.tag_word()))?;
+        if origin.units > end.checked_sub(unit)? {
             return None;
         }
-        let first = self.index(unit, 0);
-        let words = self.words.get(first..first + (tag.units * UNIT_WORDS) as usize)?;
-        let (_, rest) = words.split_at_checked(compact::HEADER_WORDS as usize)?;
+        let (first, last) = (
+            self.index(unit, compact::FIRST_WORD),
+            self.index(unit, origin.tag_word()),
+        );
+        let words = self.words.get(first..last)?;
         let Writer {
             table,
             module_hash,
@@ -174,21 +176,20 @@ impl Snapshot {
             local_size,
         } = modules.find(origin.module, tag.entry_point);
         let ids = compact::identity_words(execution_model) + u32::from(tag.has_local_index);
-        let (ids, rest) = rest.split_at_checked(ids as usize)?;
+        let (ids, rest) = words.split_at_checked(ids.saturating_sub(1) as usize)?;
         let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
-        let mut identity = [0; 4];
-        identity.iter_mut().zip(ids).for_each(|(word, id)| *word = *id);
+        let mut identity = [self.word(unit, 0), 0, 0, 0];
+        identity.iter_mut().skip(1).zip(ids).for_each(|(word, id)| *word = *id);
         if let Some(size) = local_size
             && let Some(index) = local_index(identity, size)
             && !tag.has_local_index
         {
             identity[3] = index;
         }
-        let end = first + words.len();
-        let words = u32::try_from(end - values.len()).ok()?..u32::try_from(end).ok()?;
+        let words = u32::try_from(last - values.len()).ok()?..u32::try_from(last).ok()?;
         Some(Record {
             unit,
-            units: tag.units,
+            units: origin.units,
             module_hash,
             site: SiteId(tag.site),
             execution_model,

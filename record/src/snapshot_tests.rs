@@ -1,4 +1,6 @@
 use super::*;
+use crate::site::Site;
+use crate::template::{Template, TemplateWord};
 
 /// An arena of `capacity` units, into which records are written as the GPU writes them.
 struct Arena {
@@ -104,23 +106,22 @@ fn an_unfinished_record_does_not_hide_the_next_one() {
 
 #[test]
 fn an_unfinished_compact_record_does_not_hide_the_next_one() {
-    const UNITS: u32 = 9;
+    const UNITS: u32 = 3;
     let mut arena = Arena::new(64);
     let tag = |site| Tag {
         site,
-        units: UNITS,
         entry_point: 0,
         has_specialization: false,
         has_local_index: false,
     };
     for site in 0..3 {
         let unit = arena.words[0] * SLOT_UNITS;
-        arena.words[0] += UNITS.div_ceil(SLOT_UNITS);
-        let commit = if site == 1 { None } else { tag(site).word() };
-        *arena.at(unit, header::COMMIT) = commit.unwrap_or(0);
+        arena.words[0] += 1;
+        let tag = if site == 1 { None } else { tag(site).word() };
         *arena.at(unit, header::LENGTH) = Origin::word(ModuleHash(7), UNITS);
         // Values that look like the LENGTH of a long record.
-        (2..UNITS * 4).for_each(|word| *arena.at(unit, word) = 40);
+        (2..UNITS * 4 - 1).for_each(|word| *arena.at(unit, word) = 40);
+        *arena.at(unit, UNITS * 4 - 1) = tag.unwrap_or(0);
     }
     let found = arena.read();
     let sites: Vec<_> = found.records.iter().map(|r| (r.site.0, r.module_hash)).collect();
@@ -149,6 +150,47 @@ fn records_behind_an_unfinished_one_wait_until_it_is_complete() {
     let end = torn + record_units(20).next_multiple_of(SLOT_UNITS) + record_units(6);
     assert_eq!(read(&arena, torn), (vec![7, 2], end));
     assert_eq!(read(&arena, end), (vec![], end));
+}
+
+#[test]
+fn compact_records_that_are_finished_keep_their_messages() {
+    let module = ModuleHash(7);
+    let template = Template {
+        size: 8,
+        end: 16,
+        words: vec![(0, TemplateWord::Constant(5)), (1, TemplateWord::Value(0))],
+        values: 1,
+    };
+    let sites = SiteTable {
+        module_hash: module,
+        sites: vec![Site {
+            template: Some(template),
+            ..Site::default()
+        }],
+        ..SiteTable::default()
+    };
+    let sites = Arc::new(sites);
+    let mut arena = Arena::new(64);
+    arena.words[0] = 2;
+    let tag = Tag {
+        site: 0,
+        entry_point: 0,
+        has_specialization: false,
+        has_local_index: false,
+    };
+    // The second record lacks its TAG.
+    for (unit, tag) in [(0, tag.word()), (SLOT_UNITS, None)] {
+        *arena.at(unit, header::LENGTH) = Origin::word(module, 1);
+        *arena.at(unit, compact::FIRST_WORD) = 9;
+        *arena.at(unit, 3) = tag.unwrap_or(0);
+    }
+    let snapshot = Snapshot::from_words(arena.words.clone());
+    let mut found = snapshot.records_of(arena.capacity, &|_| Some(Arc::clone(&sites)));
+    assert_eq!((found.records.len(), found.unfinished), (1, 1));
+    let messages = |found: &Records| Vec::from_iter(found.records.iter().map(|r| found.message(r).into_owned()));
+    assert_eq!(messages(&found), [[5, 0, 0, 0, 9, 0, 0, 0]]);
+    assert_eq!(found.keep_finished(0), 1);
+    assert_eq!(messages(&found), [[5, 0, 0, 0, 9, 0, 0, 0]]);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Template {
     pub end: u32,
     /// Words by index, ascending; the others are 0.
     pub words: Vec<(u32, TemplateWord)>,
+    /// Number of its values. The words that follow them in a record are undefined.
+    pub values: u32,
 }
 
 impl Template {
@@ -65,6 +67,7 @@ mod tests {
             size: 7,
             end: 32,
             words: vec![(0, Constant(0x6463_6261)), (1, Constant(0x6665)), (4, Value(1))],
+            values: 2,
         };
         let bytes = template.expand(&[5, 6]);
         assert_eq!(bytes[..20], *b"abcdef\0\0\0\0\0\0\0\0\0\0\x06\0\0\0");
@@ -74,6 +77,7 @@ mod tests {
             size: 4,
             end: 4,
             words: vec![(0, Value(0))],
+            values: 1,
         };
         assert_eq!(message.expand(&[]), [0; 4]);
         assert_eq!(message.leading_message_values(), Some(1));

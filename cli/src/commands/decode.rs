@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::framing::{Framing, Messages, split};
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
+use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, commit_word, header};
 use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Snapshot;
@@ -192,16 +192,19 @@ fn read_report(name: &str, bytes: &[u8], samples: Option<usize>) -> Result<Vec<R
     Ok(reports)
 }
 
-/// Whether the bytes are an arena after an abort: ABORTED is set, and the first record is committed.
+/// Whether the bytes are an arena after an abort: CURSOR counts records, and the first one is complete.
 fn is_arena(bytes: &[u8]) -> bool {
     let word = |offset: u32| {
         let chunk = bytes.get(offset as usize..)?.first_chunk::<4>()?;
         Some(u32::from_le_bytes(*chunk))
     };
     let first = |index| word(CONTROL_BYTES + index * 4);
-    let is_compact =
-        first(header::COMMIT).and_then(Tag::read).is_some() && first(header::LENGTH).and_then(Origin::read).is_some();
-    (is_compact || first(header::COMMIT) == Some(commit_word(0))) && word(ABORTED_OFFSET) == Some(1)
+    let origin = first(header::LENGTH).and_then(Origin::read);
+    let is_complete = match origin {
+        Some(origin) => first(origin.tag_word()).and_then(Tag::read).is_some(),
+        None => first(header::COMMIT) == Some(commit_word(0)),
+    };
+    is_complete && word(CURSOR_OFFSET).is_some_and(|cursor| cursor != 0 && cursor != u32::MAX)
 }
 
 fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: ReportOptions) -> Report {

@@ -2,6 +2,7 @@
 
 pub(crate) mod callgraph;
 mod cfg;
+pub(crate) mod constant_exits;
 pub(crate) mod deferral;
 pub(crate) mod dominators;
 pub(crate) mod exit_plan;

@@ -31,7 +31,7 @@ use std::fmt;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_instrument as instrument;
-use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET};
+use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, header};
 
 /// An arena.
 pub struct Arena {
@@ -151,11 +151,18 @@ impl Arena {
         unsafe { buffer.base.cast::<ControlWords>().as_ref() }
     }
 
-    /// Whether some invocation has aborted. Reads the word before the records, which is in host memory if there is any.
+    /// Whether some invocation has aborted. Reads two words of the buffer of records, which is in host memory if there is any:
+    /// where CURSOR is in another buffer, the first record, which the first abort writes, takes its place.
     #[inline]
     pub fn aborted(&self) -> bool {
-        // Compared with the exact value, since lost device memory reads as zeros or ones.
-        Self::control_of(&self.records)[ABORTED_WORD].load(Ordering::Acquire) == ABORTED
+        let control = Self::control_of(&self.records);
+        let first = match self.control {
+            Ok(_) => self.words().get(control.len() + header::LENGTH as usize),
+            Err(_) => control.get(CURSOR_WORD),
+        };
+        // Lost device memory reads as zeros or ones.
+        let is_set = |word: &AtomicU32| !matches!(word.load(Ordering::Acquire), 0 | u32::MAX);
+        first.is_some_and(is_set) || control[ABORTED_WORD].load(Ordering::Acquire) == ABORTED
     }
 
     /// Ends the loops of invocations that hang because of `trap = hang`.

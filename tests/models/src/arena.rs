@@ -14,7 +14,6 @@ pub struct Arena(Arc<Words>);
 
 struct Words {
     cursor: AtomicU32,
-    aborted: AtomicU32,
     records: [AtomicU32; CAPACITY],
 }
 
@@ -22,26 +21,24 @@ impl Default for Arena {
     fn default() -> Self {
         Self(Arc::new(Words {
             cursor: AtomicU32::new(0),
-            aborted: AtomicU32::new(0),
             records: array::from_fn(|_| AtomicU32::new(0)),
         }))
     }
 }
 
 impl Arena {
-    /// An abort of an invocation: reserves a record, writes it and sets ABORTED. The release of ABORTED is all that orders the
-    /// GPU's accesses for the host's threads.
+    /// An abort of an invocation: reserves a record and writes it. The host knows of it by CURSOR, maybe before the record is
+    /// complete.
     pub fn abort(&self, number: u32) {
-        let unit = self.0.cursor.fetch_add(1, Ordering::Relaxed);
+        let unit = self.0.cursor.fetch_add(1, Ordering::AcqRel);
         if let Some(record) = self.0.records.get(unit as usize) {
-            record.store(number, Ordering::Relaxed);
+            record.store(number, Ordering::Release);
         }
-        self.0.aborted.store(1, Ordering::Release);
     }
 
     /// Whether some invocation has aborted.
     pub fn aborted(&self) -> bool {
-        self.0.aborted.load(Ordering::Acquire) == 1
+        self.0.cursor.load(Ordering::Acquire) != 0
     }
 
     /// No model sets `trap = hang`.

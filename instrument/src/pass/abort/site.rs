@@ -59,7 +59,7 @@ pub(super) fn write_site(
         }
     };
     if sets_aborted {
-        unwinder.runtime.set_watched_aborted(unwinder.out);
+        unwinder.runtime.set_aborted(unwinder.out);
     }
     Ok(lowered)
 }

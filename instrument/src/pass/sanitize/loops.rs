@@ -8,18 +8,32 @@
 //! %failed = IEqual %n 0
 //! ```
 //!
+//! Mesa since 24.2 peels iterations off a loop as long as its first exit is decided by constants. Where those of the loop itself
+//! are, it would alternate between them and the check, and peel all iterations of the budget, which takes hours. So there the check
+//! compares with a 0 that compilers do not know, computed from the first integer that the shader has read:
+//!
+//! ```text
+//! %value = ..
+//! %next = IAdd %value 1, %product = IMul %value %next, %zero = BitwiseAnd %product 1        one factor is even
+//! ..
+//! %failed = IEqual %n %zero
+//! ```
+//!
+//! Such a loop has no check if the shader has read no integer in front of it.
+//!
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon are left alone
 //! (`analysis::trip_count`).
 
 use super::message::Message;
 use super::planter::{Place, Planter};
+use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::loop_nest::Loop;
 use crate::analysis::trip_count::TripCounts;
 use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
-use crate::spv::{Inst, op};
+use crate::spv::{Id, Inst, op};
 
 /// Most loops around a loop that its message names.
 const MAX_AROUND: usize = 4;
@@ -31,6 +45,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         return;
     }
     let mut trip_counts = TripCounts::new(planter.index, planter.function, &nest);
+    let mut exits = ConstantExits::new(planter.index, planter.function);
     let endless: Vec<&Loop> = nest.loops().iter().filter(|l| !trip_counts.is_short(l)).collect();
     for l in endless {
         let Some(header) = planter.index.blocks.get(l.header) else {
@@ -43,6 +58,13 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         if !planter.selects(&position) {
             continue;
         }
+        let hidden_zero = match exits.has(l) {
+            true => match exits.dynamic_integer(l) {
+                Some((value, offset)) => Some(hide_zero(planter, value, offset)),
+                None => continue,
+            },
+            false => None,
+        };
         let budget = planter.options().sanitize.loop_budget;
         let mut message = Message::new("loop does not end: %u iterations");
         let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
@@ -62,9 +84,20 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
             let left = out.emit(op::Load, uint, counter);
             let less = out.emit(op::ISub, uint, (left, one));
             out.op(op::Store, (counter, less));
-            out.emit(op::IEqual, bool, (left, zero))
+            let end = hidden_zero.unwrap_or(zero);
+            out.emit(op::IEqual, bool, (left, end))
         });
     }
+}
+
+/// Computes a 0 from `value`, in its block, where `offset` is behind its instruction.
+fn hide_zero(planter: &mut Planter<'_, '_, '_>, value: Id, offset: usize) -> Id {
+    planter.insert(offset, |out| {
+        let one = out.constant(1);
+        let next = out.calculate(op::IAdd, (value, one));
+        let product = out.calculate(op::IMul, (value, next));
+        out.calculate(op::BitwiseAnd, (product, one))
+    })
 }
 
 /// The loops around a loop, and the loop itself if it has no position in the source.

@@ -245,6 +245,14 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         planted.guards.insert(guard.function);
     }
 
+    /// Inserts code that branches nowhere.
+    pub(super) fn insert<T>(&mut self, offset: usize, write: impl FnOnce(&mut Emitter) -> T) -> T {
+        let ModulePlanter { out, edits, .. } = &mut *self.module;
+        let result = write(out);
+        out.place(|code| edits.insert(offset, code));
+        result
+    }
+
     /// Removes an instruction that a check replaces.
     pub(super) fn remove(&mut self, inst: &Inst<'_>) {
         self.module.edits.remove_inst(inst);

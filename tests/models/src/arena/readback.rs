@@ -41,7 +41,7 @@ impl Arena {
 
     /// Empties the arena. The GPU must be idle.
     pub fn reset(&self) {
-        let words = self.0.records.iter().chain([&self.0.cursor, &self.0.aborted]);
+        let words = self.0.records.iter().chain([&self.0.cursor]);
         words.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }

@@ -5,11 +5,12 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, CURSOR_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
-pub(super) const ABORTED: u32 = 0;
-pub(super) const DROPPED: u32 = 1;
+pub(super) const CURSOR: u32 = 0;
+pub(super) const ABORTED: u32 = 1;
+pub(super) const DROPPED: u32 = 2;
 
 /// Storage class of the arena.
 const CLASS: u32 = storage_class::PhysicalStorageBuffer;
@@ -20,7 +21,7 @@ impl Runtime {
         *self.types.get_or_insert_with(|| {
             let uint = out.uint();
             let unit = out.vector(uint, UNIT_WORDS);
-            let control_pointer = block_pointer(out, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
+            let control_pointer = block_pointer(out, &[uint; 3], &[CURSOR_OFFSET, ABORTED_OFFSET, DROPPED_OFFSET]);
             let units = out.runtime_array(unit, UNIT_BYTES);
             let units_pointer = block_pointer(out, &[units], &[0]);
             ArenaTypes {
@@ -68,7 +69,7 @@ impl Runtime {
         self.pointer_to(out, ty, self.arena.records)
     }
 
-    /// Pointer to [`ABORTED`] or [`DROPPED`] in the control block in use.
+    /// Pointer to [`CURSOR`], [`ABORTED`] or [`DROPPED`] in the control block in use.
     pub(super) fn control(&mut self, out: &mut Emitter, member: u32) -> Id {
         self.control_at(out, self.arena.control, member)
     }
@@ -80,16 +81,24 @@ impl Runtime {
         out.emit(op::AccessChain, types.uint_pointer, (block, member))
     }
 
-    /// Sets ABORTED in the control block in use, which other invocations watch, and in the one before the records, which
-    /// the host watches. They differ where the device has memory of its own: the host cannot poll that without crossing
-    /// the bus at every call, and a reset may discard it. Takes the constants of scope, semantics and 1.
-    pub(super) fn set_aborted(&mut self, out: &mut Emitter, [scope, semantics, one]: [Id; 3]) {
-        let mut addresses = vec![self.arena.control, self.arena.before_records()];
-        addresses.dedup();
-        for address in addresses {
-            let aborted = self.control_at(out, address, ABORTED);
-            out.op(op::AtomicStore, (aborted, scope, semantics, one));
+    /// Sets ABORTED for an abort that no record shows, or not yet: in the control block in use, which waiting loops poll.
+    pub(crate) fn set_aborted(&mut self, out: &mut Emitter) {
+        self.store_aborted(out, self.arena.control);
+    }
+
+    /// The same for the host, which watches the control block before the records: it cannot poll the device's own memory without
+    /// crossing the bus at every call, and a reset may discard that.
+    pub(super) fn set_aborted_for_host(&mut self, out: &mut Emitter) {
+        let address = self.arena.before_records();
+        if address != self.arena.control {
+            self.store_aborted(out, address);
         }
+    }
+
+    fn store_aborted(&mut self, out: &mut Emitter, address: u64) {
+        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
+        let aborted = self.control_at(out, address, ABORTED);
+        out.op(op::AtomicStore, (aborted, scope, relaxed, one));
     }
 
     /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].

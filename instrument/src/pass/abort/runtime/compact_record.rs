@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! if (key == NONE) return                                                       phase 1, if there may be no record
-//!     unit = reserve(units of the shape)                                        phase 2
+//!     slot = atomicAdd(cursor, 1)                                               phase 2, see `compact_reserve`
 //!     if (nothing is reserved) return
-//!     store 0, origin, identity, specialization, all values                     phase 3
-//!     commit(unit, tag | site)                                                  phase 4
+//!     store identity, origin, specialization, all values, tag | site            phase 3
+//!     trap                                                                      phase 4
 //! ```
 //!
 //! All records of an entry point have the same shape, so that no code depends on the site. The values that a site does not
@@ -16,6 +16,7 @@ use super::deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 use super::identity::EntryInterface;
 use super::record_writer::Writer;
 use super::state::Runtime;
+use super::trap::write_trap;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::compact::{self, Origin, Tag};
 use vkabort_record::layout::{SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
@@ -44,13 +45,13 @@ impl Runtime {
         };
         let tag = Tag {
             site: last_site,
-            units: shape.units(),
             entry_point: interface.number,
             has_specialization: shape.has_specialization,
             has_local_index,
         };
         tag.word()?;
-        Some((shape, Tag { site: 0, ..tag }.word()?))
+        let fits = shape.units() <= SLOT_UNITS;
+        fits.then_some((shape, Tag { site: 0, ..tag }.word()?))
     }
 }
 
@@ -77,28 +78,17 @@ impl DeferredRecord {
             size: self.size,
             end: self.payload_units() * UNIT_BYTES,
             words: words.collect(),
+            values: self.values(),
         }
     }
 }
 
 impl Writer<'_> {
     /// Phases 2 to 4. `tag`: TAG without the site.
-    pub(super) fn write_compact(
-        &mut self,
-        shape: CompactShape,
-        records: &[&DeferredRecord],
-        commit: Id,
-        [tag, identity]: [Id; 2],
-    ) {
+    pub(super) fn write_compact(&mut self, shape: CompactShape, records: &[&DeferredRecord], [tag, identity]: [Id; 2]) {
         let uint = self.out.uint();
         // Phase 2.
-        let unit = match shape.units() {
-            ..=SLOT_UNITS => self.reserve_slot(),
-            units => {
-                let units = self.out.constant(units);
-                self.reserve(units)
-            }
-        };
+        let unit = self.reserve_slot();
         // Phase 3.
         let record = self.runtime.record(self.out, unit);
         let site = match records {
@@ -109,13 +99,13 @@ impl Writer<'_> {
             }
         };
         let tag = self.out.calculate(op::BitwiseOr, (tag, site));
-        // A whole unit is stored at once, TAG with it: the record is not complete yet.
-        let zero = self.out.constant(0);
+        let mut ids =
+            (0..shape.identity).map(|index| self.out.emit(op::CompositeExtract, uint, (identity, Literal(index))));
+        let first = ids.next();
+        let other: Vec<Id> = ids.collect();
         let origin = self.out.constant(Origin::word(self.runtime.hash, shape.units()));
-        let mut words = vec![zero, origin];
-        for index in 0..shape.identity {
-            words.push(self.out.emit(op::CompositeExtract, uint, (identity, Literal(index))));
-        }
+        let mut words = vec![first.unwrap_or_else(|| self.out.constant(0)), origin];
+        words.extend(other);
         if shape.has_specialization {
             words.push(self.runtime.specialization(self.out));
         }
@@ -123,13 +113,30 @@ impl Writer<'_> {
             let variable = self.runtime.value(self.out, slot);
             words.push(self.out.calculate(op::Load, variable));
         }
-        for (number, words) in (0..).zip(words.chunks(UNIT_WORDS as usize)) {
-            let word = |at: usize| words.get(at).copied().unwrap_or(zero);
-            self.runtime
-                .store_words(self.out, record, number, [word(0), word(1), word(2), word(3)]);
-        }
+        self.store_compact(record, words, shape.units(), tag);
         // Phase 4.
-        let void = self.out.void();
-        self.out.emit(op::FunctionCall, void, (commit, unit, tag));
+        write_trap(self.runtime, self.out, self.block);
+    }
+
+    /// Stores the words of a record, and TAG as the last of `units`.
+    fn store_compact(&mut self, record: Id, mut words: Vec<Id>, units: u32, tag: Id) {
+        let last = units * UNIT_WORDS - 1;
+        if self.runtime.scalar_stores {
+            for (index, word) in (0..).zip(words) {
+                self.runtime.store_word(self.out, record, index, word);
+            }
+            self.runtime.barrier(self.out);
+            return self.runtime.store_word(self.out, record, last, tag);
+        }
+        // No undefined values: compilers for Intel split the store there, and each store has an address of its own.
+        let zero = self.out.constant(0);
+        words.resize(last as usize, zero);
+        words.push(tag);
+        for (number, words) in (0..).zip(words.as_chunks().0) {
+            if number > 1 && number + 1 == units {
+                self.runtime.barrier(self.out);
+            }
+            self.runtime.store_words(self.out, record, number, *words);
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Writer<'_> {
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);
+        self.block = inside;
         let shift = self.out.constant(SLOT_UNITS.ilog2());
         self.out.calculate(op::ShiftLeftLogical, (slot, shift))
     }

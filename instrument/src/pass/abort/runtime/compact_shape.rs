@@ -16,7 +16,8 @@ pub(crate) struct CompactShape {
 impl CompactShape {
     /// Units of each record.
     pub(super) fn units(self) -> u32 {
-        let words = HEADER_WORDS + self.identity + u32::from(self.has_specialization) + self.values;
+        // The first word is of IDENTITY, also if that is empty.
+        let words = HEADER_WORDS + self.identity.max(1) + u32::from(self.has_specialization) + self.values;
         words.div_ceil(UNIT_WORDS)
     }
 }

@@ -1,20 +1,19 @@
 //! Writes the other shared functions.
 //!
 //! ```text
-//! void vkabort_commit(uint unit, uint word)                   makes the record available, then sets COMMIT or TAG to `word`,
-//!                                                             and ABORTED
+//! void vkabort_commit(uint unit)                              makes the record available, then sets COMMIT
 //! void vkabort_put_bytes(uint at, uint value, uint mask)      writes bytes at any byte offset of the record area
 //! bool vkabort_poll()                                         whether any invocation has aborted
 //! ```
 
-use super::arena::ABORTED;
+use super::arena::{ABORTED, CURSOR};
 use super::open_function::OpenFunction;
 use super::state::Runtime;
 use super::trap;
 use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, UNIFORM_MEMORY};
 use crate::spv::{Id, op};
-use vkabort_record::layout::header;
+use vkabort_record::layout::{COMMIT_MAGIC, header};
 
 impl Runtime {
     /// The function `commit`.
@@ -26,27 +25,27 @@ impl Runtime {
         let OpenFunction {
             outer,
             function,
-            parameters: [record, commit],
+            parameters: [unit],
             block,
-        } = self.begin_function(out, "vkabort_commit", void, [uint; 2]);
+        } = self.begin_function(out, "vkabort_commit", void, [uint]);
         self.commit = Some(function);
-        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
-        let base = self.record(out, record);
+        let [scope, relaxed, magic] = [self.scope, 0, COMMIT_MAGIC].map(|value| out.constant(value));
+        let base = self.record(out, unit);
         let pointer = self.record_word(out, base, header::COMMIT);
-        // One barrier for all three words: with release semantics, each would have its own.
-        if self.memory_barriers {
-            self.barrier(out);
-        }
+        let commit = out.calculate(op::IAdd, (unit, magic));
+        self.barrier(out);
         out.op(op::AtomicStore, (pointer, scope, relaxed, commit));
-        self.set_aborted(out, [scope, relaxed, one]);
         trap::write_trap(self, out, block);
         out.op(op::Return, ());
         self.end_function(out, outer);
         function
     }
 
-    /// Makes the invocation's earlier writes to the arena available before its later ones.
+    /// Makes the invocation's earlier writes to the arena available before its later ones. Nothing on CPUs, which keep the order.
     pub(super) fn barrier(&self, out: &mut Emitter) {
+        if !self.memory_barriers {
+            return;
+        }
         let make_available = if self.uses_vulkan_memory_model {
             MAKE_AVAILABLE
         } else {
@@ -127,10 +126,12 @@ impl Runtime {
         let OpenFunction { outer, function, .. } = self.begin_function(out, "vkabort_poll", bool, []);
         self.poll = Some(function);
         let (scope, zero) = (out.constant(self.scope), out.constant(0));
-        let pointer = self.control(out, ABORTED);
-        let (aborted, is_aborted) = (out.fresh(), out.fresh());
-        out.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
-        out.op(op::INotEqual, (bool, is_aborted, aborted, zero));
+        let [cursor, aborted] = [CURSOR, ABORTED].map(|member| {
+            let pointer = self.control(out, member);
+            out.emit(op::AtomicLoad, uint, (pointer, scope, zero))
+        });
+        let either = out.calculate(op::BitwiseOr, (cursor, aborted));
+        let is_aborted = out.emit(op::INotEqual, bool, (either, zero));
         out.op(op::ReturnValue, is_aborted);
         self.end_function(out, outer);
         function

@@ -98,14 +98,18 @@ impl Runtime {
         [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| out.constant(value))
     }
 
+    /// Stores word `index` of a record.
+    pub(super) fn store_word(&mut self, out: &mut Emitter, record: Id, index: u32, word: Id) {
+        let [memory, alignment] = self.access(4);
+        let pointer = self.record_word(out, record, index);
+        out.op(op::Store, (pointer, word, [Literal(memory.0 | VOLATILE), alignment]));
+    }
+
     /// Stores four words as unit `number` of a record.
     pub(crate) fn store_words(&mut self, out: &mut Emitter, record: Id, number: u32, words: [Id; UNIT_WORDS as usize]) {
         if self.scalar_stores {
-            let [memory, alignment] = self.access(4);
-            let memory = Literal(memory.0 | VOLATILE);
             for (index, word) in (0..).zip(words) {
-                let pointer = self.record_word(out, record, number * UNIT_WORDS + index);
-                out.op(op::Store, (pointer, word, [memory, alignment]));
+                self.store_word(out, record, number * UNIT_WORDS + index, word);
             }
             return;
         }

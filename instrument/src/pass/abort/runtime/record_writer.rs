@@ -17,7 +17,7 @@ use super::reserve::NO_RECORD;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, op};
-use vkabort_record::layout::{COMMIT_MAGIC, HEADER_UNITS, UNIT_BYTES};
+use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES};
 
 /// The function being written.
 pub(super) struct Writer<'a> {
@@ -27,7 +27,7 @@ pub(super) struct Writer<'a> {
     pub(super) merges: Vec<Id>,
     pub(super) key: Id,
     /// The open block of phase 2.
-    block: Id,
+    pub(super) block: Id,
 }
 
 impl Runtime {
@@ -52,7 +52,7 @@ impl Runtime {
         let is_inline =
             shape.is_some() || !of_entry.in_place && records.iter().all(|record| record.units() <= capacity);
         let reserve = (!is_inline).then(|| self.reserve(out));
-        let commit = self.commit(out);
+        let commit = shape.is_none().then(|| self.commit(out));
         let (uint, void) = (out.uint(), out.void());
         let uvec4 = out.vector(uint, 4);
         let OpenFunction {
@@ -70,9 +70,10 @@ impl Runtime {
             block,
         };
         writer.load_key(of_entry, &records);
-        match shape {
-            Some(shape) => writer.write_compact(shape, &records, commit, [stage, identity]),
-            None => writer.write(&records, reserve, commit, [stage, identity]),
+        match (shape, commit) {
+            (Some(shape), _) => writer.write_compact(shape, &records, [stage, identity]),
+            (None, Some(commit)) => writer.write(&records, reserve, commit, [stage, identity]),
+            (None, None) => {}
         }
         writer.end();
         self.end_function(out, outer);
@@ -142,10 +143,7 @@ impl Writer<'_> {
         }
         // Phase 4.
         self.runtime.store_origin(self.out, record, stage, identity);
-        let uint = self.out.uint();
-        let magic = self.out.constant(COMMIT_MAGIC);
-        let word = self.out.emit(op::IAdd, uint, (unit, magic));
-        self.out.emit(op::FunctionCall, void, (commit, unit, word));
+        self.out.emit(op::FunctionCall, void, (commit, unit));
     }
 
     /// Closes the open selections, and returns.

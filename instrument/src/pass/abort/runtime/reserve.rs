@@ -18,7 +18,7 @@
 //! and that is too large for the arena reserves nothing, so it displaces no other record. DROPPED and what CURSOR exceeds the
 //! capacity by are together the number of aborts without a record, see `compact_reserve`.
 
-use super::arena::{ABORTED, DROPPED};
+use super::arena::DROPPED;
 use super::deferred::record_key;
 use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
@@ -44,8 +44,7 @@ impl Runtime {
             block,
         } = self.begin_function(out, "vkabort_reserve", uint, [uint]);
         self.reserve = Some(function);
-        let [scope, zero, one, capacity, none] =
-            [self.scope, 0, 1, self.slots() * SLOT_UNITS, NO_RECORD].map(|value| out.constant(value));
+        let [capacity, none] = [self.slots() * SLOT_UNITS, NO_RECORD].map(|value| out.constant(value));
         let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| out.fresh());
         // Phases 1 and 2. Compilers remove the comparison for records of constant length.
         out.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
@@ -57,7 +56,8 @@ impl Runtime {
         out.label(full);
         out.branch_if(fits_arena, counted, too_large, counted);
         out.label(too_large);
-        self.set_aborted(out, [scope, zero, one]);
+        self.set_aborted(out);
+        self.set_aborted_for_host(out);
         out.branch(counted);
         out.label(counted);
         // Phase 4.
@@ -116,12 +116,5 @@ impl Runtime {
         let dropped = self.control(out, DROPPED);
         let (uint, old) = (out.uint(), out.fresh());
         out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, count));
-    }
-
-    /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.
-    pub(crate) fn set_watched_aborted(&mut self, out: &mut Emitter) {
-        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
-        let aborted = self.control(out, ABORTED);
-        out.op(op::AtomicStore, (aborted, scope, relaxed, one));
     }
 }

@@ -3,10 +3,10 @@
 //! ```text
 //! return   nothing: the layer reports the loss
 //! fault    a barrier, then a volatile store to an address that no driver maps
-//! hang     a barrier, then for (i = 0; i < hang_iterations; ++i) { if (atomicLoad(ABORTED) == 0) break; }
+//! hang     ABORTED = 1, a barrier, then for (i = 0; i < hang_iterations; ++i) { if (atomicLoad(ABORTED) == 0) break; }
 //! ```
 //!
-//! Nothing orders later accesses after the stores of COMMIT and ABORTED: without the barrier the faulting store could
+//! Nothing orders later accesses after the stores of the record: without the barrier the faulting store could
 //! overtake them, and no cache is written back after a fault.
 //! `Device` is the widest scope of Vulkan; the host sees the stores too, since the arena is in memory that the device does
 //! not cache.
@@ -27,6 +27,9 @@ const FAULT_ADDRESS: u64 = 0x10;
 
 /// Writes the trap into the open block `block`; another block may be open afterwards.
 pub(super) fn write_trap(runtime: &mut Runtime, out: &mut Emitter, block: Id) {
+    if runtime.trap == Trap::Hang {
+        runtime.set_aborted(out);
+    }
     if runtime.trap != Trap::Return {
         runtime.barrier(out);
     }
