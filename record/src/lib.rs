@@ -33,6 +33,7 @@
 //! * [`snapshot`]: an owned copy of an arena, and the bounded walk that reads its records.
 //! * [`records`]: the records of an arena and their contents.
 //! * [`framing`]: message data as drivers return it, for messages without records.
+//! * [`message_data`]: message data of records, joined on demand.
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
 //! * [`site_values`]: the condition and the variables at the aborts of a site.
 //! * [`specialization`]: the values that pipelines give the constants of a module.
@@ -56,6 +57,7 @@ pub mod hex;
 pub mod invocation;
 pub mod layout;
 pub mod message;
+pub mod message_data;
 pub mod message_type;
 pub mod records;
 pub mod report;

@@ -201,8 +201,9 @@ unsafe fn fill_debug_info(state: &AbortState, loss: &LossData, info: *mut FaultD
         for messages in nodes((*info).p_next).filter_map(Node::cast::<ShaderAbortMessageInfo>) {
             let (size, data) = ((*messages).message_data_size, (*messages).p_message_data);
             let capacity = usize::try_from(size).unwrap_or(usize::MAX);
-            let written = copy(&loss.message_data, data.cast(), capacity);
-            if written < loss.message_data.len() {
+            let bytes = loss.message_data.bytes();
+            let written = copy(bytes, data.cast(), capacity);
+            if written < bytes.len() {
                 result = vk::Result::INCOMPLETE;
             }
             (*messages).message_data_size = written as u64;

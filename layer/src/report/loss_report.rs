@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
 use vkabort_instrument::Trap;
-use vkabort_record::framing::{message_data, split};
+use vkabort_record::framing::split;
+use vkabort_record::message_data::MessageData;
 use vkabort_record::records::Records;
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
@@ -34,8 +35,7 @@ pub enum Cause {
 /// for `vkGetDeviceFaultReportsKHR`; of the fault reports, the last has `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
 pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let log = &device.instance.log;
-    let records = read_records(state, cause);
-    let mut message_data = messages(&records);
+    let mut message_data = MessageData::from(read_records(state, cause));
     let group = state.loss.next_fault_group();
     let mut driver = match cause {
         Cause::Driver if state.emulated.fault => DriverFault::query(device, state, group),
@@ -43,10 +43,10 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
     };
     let options = report_options(device, state, state.suspects(&state.queues.values()));
     let mut report = if message_data.is_empty() && cause == Cause::Driver {
-        message_data = native::message_data(device, state);
-        report_of_messages(state, &message_data, &options)
+        message_data = native::message_data(device, state).into();
+        report_of_messages(state, message_data.bytes(), &options)
     } else {
-        report_of_records(state, &records, &options)
+        report_of_records(state, message_data.records(), &options)
     };
     report.summary.driver = driver.lines();
     let first_message = report.first_message();
@@ -62,10 +62,10 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         }
     } else {
         let raw = RawData {
-            messages: &|| message_data.as_slice().into(),
+            messages: &|| message_data.bytes().into(),
             vendor_binary: &driver.vendor_binary,
         };
-        deliver(device, state, report, &records, raw);
+        deliver(device, state, report, message_data.records(), raw);
     }
     log_cause(device, state, cause, has_aborts);
     // A driver with VK_KHR_device_fault reports its own losses.
@@ -73,7 +73,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         Vec::new()
     } else {
         let mut flags = fault_flags::DEVICE_LOST;
-        if cause == Cause::Driver && hung(state, &records, &driver) {
+        if cause == Cause::Driver && hung(state, message_data.records(), &driver) {
             flags |= fault_flags::WATCHDOG_TIMEOUT;
         }
         let last = fault_info(group, flags, &text);
@@ -95,7 +95,7 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
         return;
     }
     let raw = RawData {
-        messages: &|| messages(records).into(),
+        messages: &|| records.message_data().into(),
         vendor_binary: &[],
     };
     let first_message = report.first_message();
@@ -105,11 +105,6 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
     {
         state.faults.push([fault_info(state.loss.next_fault_group(), 0, &text)]);
     }
-}
-
-/// The message data of records.
-fn messages(records: &Records) -> Vec<u8> {
-    message_data(records.records.iter().map(|record| records.message(record)))
 }
 
 /// Options for a report whose aborts are on one of `suspects`.

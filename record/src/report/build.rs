@@ -3,6 +3,7 @@
 use crate::invocation::Invocation;
 use crate::records::{Record, Records};
 use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
+use crate::report::distinct::Distinct;
 use crate::report::site_context::SiteContext;
 use crate::report::site_match::{Origin, match_payload};
 use crate::report::site_report::SiteReport;
@@ -227,12 +228,12 @@ fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
     count: usize,
 ) -> (Vec<usize>, u64) {
     // In a storm of aborts, most messages differ.
-    let mut messages = HashSet::with_capacity_and_hasher(aborts.len(), FxBuildHasher);
+    let mut messages = Distinct::with_capacity(aborts.len());
     let mut distinct = HashSet::with_hasher(FxBuildHasher);
     let mut lists = [(); 3].map(|()| Vec::new());
     let [first, others, repeated] = &mut lists;
     for (index, abort) in aborts.iter().enumerate() {
-        let is_new = messages.insert(message_key(*abort));
+        let is_new = messages.insert(index, |at| aborts.get(at).map(|abort| message_key(*abort)));
         // The lists of what comes later need not be complete.
         let needs_values = first.len() < count && others.len() < count;
         let has_new_values = needs_values && values_key(*abort).is_some_and(|key| distinct.insert(key));
@@ -247,7 +248,7 @@ fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
     }
     let mut chosen = lists.concat();
     chosen.truncate(count);
-    (chosen, messages.len() as u64)
+    (chosen, messages.count())
 }
 
 /// Bounds of the ids of several invocations of one stage, if the stage has ids in three dimensions or pixels.

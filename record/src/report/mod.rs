@@ -6,6 +6,7 @@
 
 mod build;
 mod data;
+mod distinct;
 mod duplicates;
 mod filter;
 pub mod json;

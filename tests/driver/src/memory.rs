@@ -16,19 +16,24 @@ use std::ffi::c_void;
 pub struct Memory {
     /// Host address.
     pub base: *mut u8,
-    /// `None` for imported host memory, which the driver does not free.
-    layout: Option<Layout>,
+    /// The allocation that contains it. `None` for imported host memory, which the driver does not free.
+    allocation: Option<(*mut u8, Layout)>,
     /// Opaque capture address: requested or assigned.
     opaque: u64,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(layout) = self.layout {
+        if let Some((base, layout)) = self.allocation {
             // SAFETY: `base` was allocated with this layout.
-            unsafe { dealloc(self.base, layout) };
+            unsafe { dealloc(base, layout) };
         }
     }
+}
+
+/// The next multiple of [`GRANULE`]; null stays null.
+fn align(base: *mut u8) -> *mut u8 {
+    base.wrapping_add((base as usize).wrapping_neg() % GRANULE as usize)
 }
 
 pub extern "system" fn allocate(
@@ -60,20 +65,26 @@ pub extern "system" fn allocate(
     let kinds = physical::memory_types(&device.settings);
     let is_local = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let size = usize::try_from(info.allocation_size).unwrap_or(usize::MAX).max(1);
-    let Ok(layout) = Layout::from_size_align(size, GRANULE as usize) else {
+    // Aligned afterwards: `alloc_zeroed` writes every page of memory with more than malloc's alignment, and so the pages of
+    // memory that no one uses would be resident.
+    let layout = Layout::from_size_align(size.saturating_add(GRANULE as usize), align_of::<u128>());
+    let Ok(layout) = layout else {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     };
-    let (base, layout) = match imported {
+    let (base, allocation) = match imported {
         Some(pointer) => (pointer.cast::<u8>(), None),
-        // SAFETY: the size is at least 1.
-        None => (unsafe { alloc_zeroed(layout) }, Some(layout)),
+        None => {
+            // SAFETY: the size is at least 1.
+            let base = unsafe { alloc_zeroed(layout) };
+            (align(base), Some((base, layout)))
+        }
     };
     if base.is_null() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
     let created = Memory {
         base,
-        layout,
+        allocation,
         opaque: replayed.map_or(0, |info| info.opaque_capture_address),
     };
     let result = handle::create_with(allocator, memory, created);

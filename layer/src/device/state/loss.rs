@@ -1,6 +1,7 @@
 //! How far a device is on its one way from healthy to lost. The transitions are in `device_loss`.
 
 use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Instant, Mutex, OnceLock, Ordering};
+use vkabort_record::message_data::MessageData;
 
 /// Phases of a loss, in order. A device never returns to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +34,8 @@ pub struct Loss {
 /// The remains of a lost device. Set once, so that the answers of fault queries never change.
 #[derive(Default)]
 pub struct LossData {
-    /// All messages, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
-    pub message_data: Vec<u8>,
+    /// All messages.
+    pub message_data: MessageData,
     /// The driver's crash dump.
     pub vendor_binary: Vec<u8>,
     /// Why the device is lost, in one line.

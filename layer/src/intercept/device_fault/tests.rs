@@ -92,7 +92,7 @@ fn query(
 fn messages_are_sized_filled_and_cut_without_overrun() {
     let state = abort_state(false);
     let loss = LossData {
-        message_data: (0..20).collect(),
+        message_data: Vec::from_iter(0..20).into(),
         vendor_binary: vec![9; 8],
         ..LossData::default()
     };
@@ -129,7 +129,6 @@ fn a_healthy_device_has_no_messages() {
 #[test]
 fn a_crash_dump_is_whole_or_not_there() {
     let loss = LossData {
-        message_data: Vec::new(),
         vendor_binary: vec![9; 8],
         ..LossData::default()
     };
