@@ -1,7 +1,7 @@
 //! Memory layout of the arena, for the GPU code that writes it and the host code that reads it.
 //!
 //! There is one arena per device: a control block, followed by a record area. On a discrete GPU a second control block in
-//! the GPU's own memory takes the atomics; of the first only ABORTED is then written, for the host. The host copies the
+//! the GPU's own memory takes the atomics; the host then watches the first record in place of CURSOR. The host copies the
 //! control block in use in front of the records, so that every snapshot and dump has this layout. All words are 32 bits,
 //! little-endian.
 //!
