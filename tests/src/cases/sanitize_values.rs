@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result};
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
 const REQUESTED: &[(&str, &str)] = &[("sanitize", "buffers,convert,nan,unreachable")];
+const ALL_CHECKS: &[(&str, &str)] = &[("sanitize", "all"), ("loop_budget", "20000")];
 
 pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::a_division_by_zero" => fault(gpu, "result = 5u / zero;"), set(SANITIZE),
@@ -71,6 +72,7 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["code that was declared unreachable is reached", "2 invocations aborted here"]);
     "sanitize_values::unreachable_code_that_is_not_reached" => unreachable(gpu, &[]), set(REQUESTED), silent();
     "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
+    "sanitize_values::what_shaders_ordinarily_do" => idioms(gpu), set(ALL_CHECKS), silent();
     "sanitize_values::helper_invocations" => helpers(gpu), set(SANITIZE), silent();
     "sanitize_values::a_million_failing_invocations" => million(gpu), alone(), set(SANITIZE),
         logs(&MILLION);
@@ -190,6 +192,13 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
     let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
     let expected: Vec<u32> = before.iter().map(|word| word + 1000).collect();
     same_words(&after, &expected).context(body.to_owned())
+}
+
+fn idioms(gpu: &Gpu) -> Result<()> {
+    let before = marked(&[]);
+    let after = run(&without_abort(gpu)?, &glsl::compile("sanitize/idioms.comp")?, &before)?.succeeded()?;
+    let expected: Vec<u32> = before.iter().map(|word| word + 1000).collect();
+    same_words(&after, &expected)
 }
 
 /// Invocations with a mark reach code that the shader declares unreachable, and end there.

@@ -12,7 +12,8 @@
 //! (`analysis::trip_count`).
 
 use super::message::Message;
-use super::planter::{Place, Planter};
+use super::place::Place;
+use super::planter::Planter;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::loop_nest::Loop;
