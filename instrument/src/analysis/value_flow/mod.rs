@@ -14,6 +14,7 @@
 //!
 //! Conservative: an effect that the analysis does not find is not reported.
 
+mod answers;
 mod fate;
 pub(crate) mod lane;
 pub(crate) mod memory;
@@ -26,8 +27,9 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{BlockIndex, Key, Node};
 use crate::analysis::index::{Function, Index};
 use crate::spv::Id;
+use answers::Answers;
 use memory::LocalMemory;
-use observed::Answers;
+
 use rustc_hash::FxHashMap as HashMap;
 use uses::Uses;
 

@@ -1,76 +1,25 @@
 //! Whether every path from a value has an effect of it.
 
 use super::ValueFlow;
+use super::answers::Question;
 use super::fate::{Fate, Part};
 use super::lane::{Lane, Path};
 use super::memory::{Access, AccessKind, in_block};
 use super::uses::Use;
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::op;
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
-
-/// Limit on values that are derived from each other. Beyond it, an effect is not found.
-const MAX_DEPTH: u32 = 100;
-
-/// A question whose answer is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Question {
-    Value(Lane),
-    /// The store at a word offset, and the part that it writes.
-    Store(usize, Path),
-}
-
-/// Whether a value has an effect on every path.
-#[derive(Clone, Copy, Debug)]
-enum Answer {
-    /// By what has been seen so far: a value that a loop leads back to itself has the effects that it has elsewhere.
-    Observed,
-    Dropped,
-    /// The search that began at this depth of a chain came to the limit.
-    TooLong(u32),
-}
-
-/// Answers, and what they depend on.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    all: HashMap<Question, Answer>,
-    /// Questions answered by [`Answer::Observed`], in the order in which their searches began.
-    observed: Vec<Question>,
-    /// How often a search came to the limit.
-    cuts: u32,
-}
 
 impl ValueFlow<'_, '_> {
     /// The answer to a question, by `search` if it is new.
     fn answer(&mut self, question: Question, depth: u32, search: impl FnOnce(&mut Self) -> bool) -> bool {
-        match self.answers.all.get(&question) {
-            Some(Answer::Observed) => return true,
-            Some(Answer::Dropped) => return false,
-            Some(Answer::TooLong(from)) if *from <= depth => {
-                self.answers.cuts += 1;
-                return false;
-            }
-            _ => {}
+        if let Some(answer) = self.answers.get(&question, depth) {
+            return answer;
         }
-        if depth > MAX_DEPTH {
-            self.answers.cuts += 1;
-            return false;
-        }
-        let (first, cuts) = (self.answers.observed.len(), self.answers.cuts);
-        self.answers.all.insert(question.clone(), Answer::Observed);
-        self.answers.observed.push(question.clone());
+        let state = self.answers.assume(question.clone());
         let is_observed = search(self);
         if !is_observed {
-            // Answers that followed from the assumption are open again.
-            for other in self.answers.observed.split_off(first) {
-                self.answers.all.remove(&other);
-            }
-            let answer = match self.answers.cuts == cuts {
-                true => Answer::Dropped,
-                false => Answer::TooLong(depth),
-            };
-            self.answers.all.insert(question, answer);
+            self.answers.refute(question, depth, state);
         }
         is_observed
     }

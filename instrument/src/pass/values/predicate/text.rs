@@ -5,15 +5,15 @@ use smallvec::SmallVec;
 
 /// A condition that held.
 #[derive(Debug, Default)]
-pub(in super::super) struct Predicate {
-    pub(in super::super) pieces: Vec<Piece>,
+pub(crate) struct Predicate {
+    pub(crate) pieces: Vec<Piece>,
     /// Operands that the pieces name.
-    pub(in super::super) operands: Vec<(String, Operand)>,
+    pub(crate) operands: Vec<(String, Operand)>,
 }
 
 /// A part of the text of a condition.
 #[derive(Debug)]
-pub(in super::super) enum Piece {
+pub(crate) enum Piece {
     Text(String),
     /// A constant.
     Boolean(bool),
@@ -23,20 +23,20 @@ pub(in super::super) enum Piece {
 
 /// A value, and the phis that it needs on its way to the abort, first to last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Operand {
-    pub(in super::super) id: Id,
-    pub(in super::super) joins: SmallVec<[Join; 2]>,
+pub(crate) struct Operand {
+    pub(crate) id: Id,
+    pub(crate) joins: SmallVec<[Join; 2]>,
 }
 
 /// The join of a short-circuit operation: a phi whose value came from `through`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Join {
+pub(crate) struct Join {
     /// Label of its block.
-    pub(in super::super) block: Id,
+    pub(crate) block: Id,
     /// The predecessor that it came from.
-    pub(in super::super) through: Id,
+    pub(crate) through: Id,
     /// The predecessor that it did not come from.
-    pub(in super::super) around: Id,
+    pub(crate) around: Id,
 }
 
 /// How strongly a text holds together.
