@@ -6,7 +6,7 @@
 layout(local_size_x = 32) in;
 
 layout(std430, set = 0, binding = 0) buffer Data {
-    uint words[64];
+    uint words[];
 };
 
 uint look_up(uint index) {

@@ -18,6 +18,6 @@ pub(crate) mod ranges;
 pub(crate) mod spec_constants;
 pub(crate) mod trip_count;
 pub(crate) mod value_flow;
-mod variable_uses;
+pub(crate) mod variable_uses;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

@@ -17,7 +17,12 @@ pub(crate) fn condition(sample: &Sample) -> Option<Lines> {
         return Some(head.into());
     }
     let values = condition.values.iter().map(show_named);
-    Some(wrap(format!("{head} with "), values))
+    if head.chars().count() < COLUMNS {
+        return Some(wrap(format!("{head} with "), values));
+    }
+    let mut lines = wrap("  with ".to_owned(), values);
+    lines.0.insert(0, head);
+    Some(lines)
 }
 
 /// `values: i = 16, base = (0.5, 1.0, 2.0)`. `left_out`: the number of those that follow.

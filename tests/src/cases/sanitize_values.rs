@@ -6,12 +6,15 @@ use super::support::{
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
+use crate::shader_cache;
 use crate::vk::{Buffer, Gpu, Kernel, Way};
 use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result};
+use vkabort_test_kit::spirv_tools;
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
 const REQUESTED: &[(&str, &str)] = &[("sanitize", "buffers,convert,nan,unreachable")];
+const ALL_CHECKS: &[(&str, &str)] = &[("sanitize", "all"), ("loop_budget", "20000")];
 
 pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::a_division_by_zero" => fault(gpu, "result = 5u / zero;"), set(SANITIZE),
@@ -30,6 +33,10 @@ pub(super) const CASES: &[Case] = cases! {
         set(SANITIZE), logs(&["division by zero: `5` / `zero` is 5 / 0"]);
     "sanitize_values::a_division_that_is_accumulated" => fault(gpu, ACCUMULATED), set(SANITIZE),
         logs(&["division by zero: ", "5 / 0"]);
+    "sanitize_values::a_division_that_an_optimized_loop_adds_up" => optimized(gpu, ADDED_UP, &[3], false), set(SANITIZE),
+        logs(&["division by zero: ", "5 / 0"]);
+    "sanitize_values::what_is_dropped_behind_an_optimized_loop" => optimized(gpu, DROPPED_BEHIND, &[3, 40], true), set(SANITIZE),
+        silent();
     "sanitize_values::a_shift_by_the_width" => fault(gpu, "uint n = word == 7u ? 32u : 1u; result = word << n;"), set(SANITIZE),
         logs(&["shift by 32 of a 32-bit value: `word` << `n`"]);
     "sanitize_values::a_shift_by_a_negative_amount" => fault(gpu, "int n = word == 7u ? -1 : 1; result = word >> n;"),
@@ -71,6 +78,7 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["code that was declared unreachable is reached", "2 invocations aborted here"]);
     "sanitize_values::unreachable_code_that_is_not_reached" => unreachable(gpu, &[]), set(REQUESTED), silent();
     "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
+    "sanitize_values::what_shaders_ordinarily_do" => idioms(gpu), set(ALL_CHECKS), silent();
     "sanitize_values::helper_invocations" => helpers(gpu), set(SANITIZE), silent();
     "sanitize_values::a_million_failing_invocations" => million(gpu), alone(), set(SANITIZE),
         logs(&MILLION);
@@ -98,6 +106,11 @@ const OVERFLOW: &str = "
 const COMPONENT: &str = "uvec3 q = uvec3(5u) / uvec3(word, zero, 2u); result = q.x + q.y + q.z;";
 const CONTINUE: &str = "for (uint at = 0u; at < 3u; result += 5u / zero) { at++; }";
 const ACCUMULATED: &str = "for (uint at = 0u; at < 3u; at++) { result += 5u / (zero + at); }";
+const ADDED_UP: &str = "uint at = 0u; do { result += 5u / (zero + at); at++; } while (at < 3u);";
+const DROPPED_BEHIND: &str = "
+    uint sum = 5u / zero, at = 0u;
+    for (;;) { if (at >= 3u) break; sum += 7u / zero; at++; }
+    if (word > 1000u) { words[0] = sum; }";
 
 const DROPPED: &str = "
     bool is_zero = zero == 0u;
@@ -179,17 +192,31 @@ fn fault(gpu: &Gpu, body: &str) -> Result<()> {
 }
 
 fn fault_of(gpu: &Gpu, body: &str, at: &[usize]) -> Result<()> {
-    let before = marked(at);
-    let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
-    same_words(&after, &incremented(&before)).context(body.to_owned())
+    expect(gpu, &shader(body)?, at, false).context(body.to_owned())
 }
 
 /// Invocations with a mark do not differ.
 fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
-    let before = marked(&[3, 40]);
-    let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
-    let expected: Vec<u32> = before.iter().map(|word| word + 1000).collect();
-    same_words(&after, &expected).context(body.to_owned())
+    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
+}
+
+/// What `spirv-opt` leaves of a shader, whose values are phis instead of variables.
+fn optimized(gpu: &Gpu, body: &str, at: &[usize], is_silent: bool) -> Result<()> {
+    let words = shader(body)?;
+    let words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
+    expect(gpu, &words, at, is_silent).context(body.to_owned())
+}
+
+/// Runs a shader. Unless it is silent, invocations with a mark end.
+fn expect(gpu: &Gpu, spirv: &[u32], at: &[usize], is_silent: bool) -> Result<()> {
+    let before = marked(at);
+    let after = run(&without_abort(gpu)?, spirv, &before)?.succeeded()?;
+    let all = before.iter().map(|word| word + 1000).collect();
+    same_words(&after, &if is_silent { all } else { incremented(&before) })
+}
+
+fn idioms(gpu: &Gpu) -> Result<()> {
+    expect(gpu, &glsl::compile("sanitize/idioms.comp")?, &[], true)
 }
 
 /// Invocations with a mark reach code that the shader declares unreachable, and end there.

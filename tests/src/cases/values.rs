@@ -26,6 +26,12 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["= condition: !(x >= 2.5) with x = nan"]);
     "values::of_a_vector" => aborts(device, "", VECTOR, "vector"),
         logs(&["= condition: any(v == w) with v = (3, 7), w = (4, 7)"]);
+    "values::of_each_operand_once" => aborts(device, "", ONCE, "once"),
+        logs(&["= condition: i > 2 && word == 7 && i < 5 with i = 3, word = 7"]);
+    "values::of_bits" => aborts(device, "", BITS, "bits"),
+        logs(&["= condition: (word & 15) == 7 && bitCount(word) == 3 with word & 15 = 7, bitCount(word) = 3"]);
+    "values::of_an_atomic_operation" => aborts(device, "", ATOMIC, "atomic"),
+        logs(&["= condition: word == 7 && atomicAdd(words[63], ..) >= 5 with word = 7, atomicAdd(words[63], ..) = "]);
     "values::of_a_case" => aborts(device, "", SWITCH, "case"), logs(&["= condition: kind == 3 with kind = 3"]);
     "values::of_a_default" => aborts(device, "", DEFAULT, "default"),
         logs(&["= condition: kind is none of 0, 1 with kind = 3"]);
@@ -62,6 +68,9 @@ const FLOATS: &str =
     "float x = word == 7 ? uintBitsToFloat(0x7fc00000u + (word - 7)) : 3.0; if (!(x >= 2.5)) { abortEXT(\"floats\"); }";
 const VECTOR: &str =
     "uvec2 v = uvec2(i, word); uvec2 w = uvec2(i + 1, 7); if (any(equal(v, w))) { abortEXT(\"vector\"); }";
+const ONCE: &str = "if (i > 2 && word == 7 && i < 5) { abortEXT(\"once\"); }";
+const BITS: &str = "if ((word & 15u) == 7u && bitCount(word) == 3) { abortEXT(\"bits\"); }";
+const ATOMIC: &str = "if (word == 7 && atomicAdd(words[63], 1u) >= 5u) { abortEXT(\"atomic\"); }";
 const SWITCH: &str = "uint kind = word == 7 ? 3 : 1;
     switch (kind) { case 3: abortEXT(\"case\"); break; case 5: words[0] = 1; break; }";
 const DEFAULT: &str = "uint kind = word == 7 ? 3 : 1;

@@ -7,17 +7,17 @@
 //! ```
 
 mod described;
+mod memory;
 mod vocabulary;
 
 use super::index::Index;
 use super::index::names::Names;
-use crate::spv::op::{decoration, storage_class};
-use crate::spv::op_sets::is_untyped_chain;
-use crate::spv::{Id, Inst, op};
+use crate::spv::op_sets::is_atomic_read;
+use crate::spv::{Id, op};
 use described::names_of_values;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::scalar::Scalar;
-use vocabulary::{built_in_name, glsl_function, is_made_up, operator};
+use vocabulary::{atomic_function, function, glsl_function, is_made_up, operator};
 
 /// Most operations in an expression, one inside the other.
 const MAX_DEPTH: u32 = 3;
@@ -40,21 +40,29 @@ pub(crate) struct Expressions<'a, 'w> {
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) text: String,
-    /// Whether it has an operator outside parentheses.
-    is_compound: bool,
+    /// The operator outside parentheses.
+    operator: Option<u16>,
 }
 
 impl Expression {
     fn simple(text: String) -> Self {
-        let is_compound = false;
-        Self { text, is_compound }
+        let operator = None;
+        Self { text, operator }
     }
 
     /// The text as an operand of an operator.
     fn operand(&self) -> String {
-        match self.is_compound {
-            true => format!("({})", self.text),
-            false => self.text.clone(),
+        match self.operator {
+            Some(_) => format!("({})", self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    /// The text as an operand of a comparison, which binds more closely than `&`, `^` and `|`.
+    pub(crate) fn compared(self) -> String {
+        match self.operator {
+            Some(op::BitwiseAnd | op::BitwiseOr | op::BitwiseXor) => self.operand(),
+            _ => self.text,
         }
     }
 }
@@ -142,23 +150,27 @@ impl<'a, 'w> Expressions<'a, 'w> {
         let below = depth.checked_sub(1);
         match inst.opcode() {
             op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
-            op::CopyObject | op::CopyLogical | op::Bitcast | op::UConvert | op::SConvert | op::FConvert => {
-                operand(3, depth)
-            }
+            op::CopyObject
+            | op::CopyLogical
+            | op::Bitcast
+            | op::UConvert
+            | op::SConvert
+            | op::FConvert
+            | op::Image
+            | op::SampledImage => operand(3, depth),
             op::ConvertSToF | op::ConvertUToF => self.call("float", &[operand(3, below?)?]),
             op::ConvertFToS => self.call("int", &[operand(3, below?)?]),
             op::ConvertFToU => self.call("uint", &[operand(3, below?)?]),
             op::CompositeExtract => {
                 let base = operand(3, depth)?;
-                let path = inst.from(4).iter().map(|index| Step::Literal(*index));
-                self.path(base.operand(), self.index.type_of(inst.id(3)), path, depth)
+                self.part(base.operand(), self.index.type_of(inst.id(3)), inst.from(4), depth)
                     .map(Expression::simple)
             }
             op::ArrayLength => {
                 let (pointer, member) = (inst.id(3), inst.word(4));
                 let base = self.pointer(pointer, 0, depth)?;
                 let structure = self.pointee(pointer)?;
-                let array = self.path(base, structure, [Step::Literal(member)].into_iter(), depth)?;
+                let array = self.part(base, structure, &[member], depth)?;
                 Some(Expression::simple(format!("{array}.length()")))
             }
             op::SNegate | op::FNegate => Some(Expression::simple(format!("-{}", operand(3, below?)?.operand()))),
@@ -170,17 +182,41 @@ impl<'a, 'w> Expressions<'a, 'w> {
                     .collect::<Option<_>>()?;
                 self.call(name, &arguments)
             }
-            op::Dot => self.call("dot", &[operand(3, below?)?, operand(4, below?)?]),
+            op::VectorShuffle if inst.id(3) == inst.id(4) => {
+                let swizzle: Option<String> = inst
+                    .from(5)
+                    .iter()
+                    .map(|at| COMPONENTS.get(*at as usize).copied())
+                    .collect();
+                Some(Expression::simple(format!(
+                    "{}.{}",
+                    operand(3, depth)?.operand(),
+                    swizzle?
+                )))
+            }
+            opcode if is_atomic_read(opcode) => {
+                let memory = self.pointer(inst.id(3), 0, depth)?;
+                let text = match opcode {
+                    op::AtomicLoad => memory,
+                    _ => format!("{}({memory}, ..)", atomic_function(opcode)?),
+                };
+                Some(Expression::simple(text))
+            }
             op::FunctionCall => {
                 let name = self.names.function(self.index, inst.callee());
                 (!name.starts_with('%')).then(|| Expression::simple(format!("{name}(..)")))
             }
             opcode => {
+                if let Some((name, operands)) = function(opcode) {
+                    let arguments: Vec<Expression> =
+                        operands.iter().map(|at| operand(*at, below?)).collect::<Option<_>>()?;
+                    return self.call(name, &arguments);
+                }
                 let symbol = operator(opcode)?;
                 let (left, right) = (operand(3, below?)?, operand(4, below?)?);
                 let text = format!("{} {symbol} {}", left.operand(), right.operand());
-                let is_compound = true;
-                Some(Expression { text, is_compound })
+                let operator = Some(opcode);
+                Some(Expression { text, operator })
             }
         }
     }
@@ -189,110 +225,4 @@ impl<'a, 'w> Expressions<'a, 'w> {
         let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         Some(Expression::simple(format!("{function}({})", arguments.join(", "))))
     }
-
-    /// The memory that a pointer points to, without its last indices: `words[i]`, `pc.count`.
-    fn pointer(&self, id: Id, left_out: usize, depth: u32) -> Option<String> {
-        let inst = self.index.def(id)?;
-        match inst.opcode() {
-            op::Variable | op::FunctionParameter | op::UntypedVariableKHR => self.root(&inst),
-            op::CopyObject => {
-                let from = inst.id(3);
-                self.index.def(from).filter(|def| def.offset < inst.offset)?;
-                self.pointer(from, left_out, depth)
-            }
-            op::AccessChain | op::InBoundsAccessChain => {
-                let base = inst.id(3);
-                self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, 0, depth)?;
-                let ty = self.pointee(base)?;
-                let count = inst.ids(4).len().saturating_sub(left_out);
-                self.path(name, ty, inst.ids(4).take(count).map(Step::Value), depth)
-            }
-            opcode if is_untyped_chain(opcode) => {
-                let (ty, base) = (inst.id(3), inst.id(4));
-                self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, 0, depth)?;
-                let count = inst.ids(5).len().saturating_sub(left_out);
-                self.path(name, ty, inst.ids(5).take(count).map(Step::Value), depth)
-            }
-            // A pointer that was loaded: a buffer reference.
-            op::Load => self.pointer(inst.pointer(), 0, depth),
-            _ => None,
-        }
-    }
-
-    /// The name of a variable or parameter; empty for a block whose members are named alone.
-    fn root(&self, variable: &Inst<'_>) -> Option<String> {
-        let id = variable.result();
-        let class = self.index.storage_class(variable.result_type());
-        if let Some(name) = self.names.name(self.index, id) {
-            return (!is_made_up(&name)).then_some(name);
-        }
-        if class == Some(storage_class::Input)
-            && let Some(built_in) = self.index.decoration(id, decoration::BuiltIn)
-        {
-            return built_in_name(built_in).map(str::to_owned);
-        }
-        let is_block = matches!(
-            class,
-            Some(storage_class::PushConstant | storage_class::Uniform | storage_class::StorageBuffer)
-        );
-        let names_members = || {
-            let block = self.index.under_arrays(self.pointee(id)?);
-            self.names.member(self.index, block, 0)
-        };
-        (is_block && names_members().is_some()).then(String::new)
-    }
-
-    fn pointee(&self, pointer: Id) -> Option<Id> {
-        let ty = self.index.def(self.index.type_of(pointer))?;
-        (ty.opcode() == op::TypePointer).then(|| ty.pointee())
-    }
-
-    /// A part of `base`, which has the type `ty`.
-    fn path(&self, base: String, ty: Id, indices: impl Iterator<Item = Step>, depth: u32) -> Option<String> {
-        let (mut text, mut ty) = (base, ty);
-        for index in indices {
-            let number = match index {
-                Step::Literal(number) => Some(number),
-                Step::Value(id) => self.index.def(id).and_then(|inst| match inst.opcode() {
-                    op::Constant => self.index.literal(&inst).and_then(|value| u32::try_from(value).ok()),
-                    _ => None,
-                }),
-            };
-            let of = self.index.def(ty)?;
-            match (of.opcode(), number) {
-                (op::TypeStruct, Some(number)) => {
-                    let member = self.names.member(self.index, ty, number)?;
-                    // The only member of a block that its variable names: Slang's and DXC's buffers.
-                    let is_hidden = of.words.len() == 3 && member.starts_with(['_', '@', '$']) && !text.is_empty();
-                    match (is_hidden, text.is_empty()) {
-                        (true, _) => {}
-                        (false, true) => text = member,
-                        (false, false) => text = format!("{text}.{member}"),
-                    }
-                }
-                (op::TypeVector, Some(number)) => {
-                    let component = COMPONENTS.get(number as usize)?;
-                    text = format!("{text}.{component}");
-                }
-                (_, Some(number)) => text = format!("{text}[{number}]"),
-                (_, None) => {
-                    let Step::Value(id) = index else { return None };
-                    let index = self.describe(id, depth.checked_sub(1)?);
-                    let index = index.map_or_else(|| "..".to_owned(), |index| index.text);
-                    text = format!("{text}[{index}]");
-                }
-            }
-            ty = self.index.part_type(ty, number.unwrap_or(0));
-        }
-        (!text.is_empty() && text.len() <= MAX_LENGTH).then_some(text)
-    }
-}
-
-/// An index into a composite.
-#[derive(Clone, Copy)]
-enum Step {
-    Literal(u32),
-    Value(Id),
 }

@@ -15,7 +15,7 @@ pub(super) fn operator(opcode: u16) -> Option<&'static str> {
     Some(match opcode {
         op::IAdd | op::FAdd => "+",
         op::ISub | op::FSub => "-",
-        op::IMul | op::FMul | op::VectorTimesScalar => "*",
+        op::IMul | op::FMul | op::VectorTimesScalar..=MATRIX_TIMES_MATRIX => "*",
         op::UDiv | op::SDiv | op::FDiv => "/",
         op::UMod | op::SMod | op::SRem => "%",
         op::BitwiseAnd => "&",
@@ -25,6 +25,64 @@ pub(super) fn operator(opcode: u16) -> Option<&'static str> {
         op::ShiftRightLogical | op::ShiftRightArithmetic => ">>",
         _ => return None,
     })
+}
+
+/// The last of the products of vectors and matrices.
+const MATRIX_TIMES_MATRIX: u16 = spirv::Op::MatrixTimesMatrix as u16;
+
+/// Operations that are functions in GLSL, with the words of the arguments that are shown.
+pub(super) fn function(opcode: u16) -> Option<(&'static str, &'static [usize])> {
+    use spirv::Op;
+    const FUNCTIONS: [(Op, &str, &[usize]); 24] = [
+        (Op::BitCount, "bitCount", &[3]),
+        (Op::BitReverse, "bitfieldReverse", &[3]),
+        (Op::BitFieldUExtract, "bitfieldExtract", &[3, 4, 5]),
+        (Op::BitFieldSExtract, "bitfieldExtract", &[3, 4, 5]),
+        (Op::FMod, "mod", &[3, 4]),
+        (Op::Dot, "dot", &[3, 4]),
+        (Op::Transpose, "transpose", &[3]),
+        (Op::ImageQuerySize, "imageSize", &[3]),
+        (Op::ImageQuerySizeLod, "textureSize", &[3, 4]),
+        (Op::ImageRead, "imageLoad", &[3, 4]),
+        (Op::ImageFetch, "texelFetch", &[3, 4]),
+        (Op::ImageSampleImplicitLod, "texture", &[3, 4]),
+        (Op::ImageSampleExplicitLod, "texture", &[3, 4]),
+        (Op::GroupNonUniformBroadcast, "subgroupBroadcast", &[4, 5]),
+        (Op::GroupNonUniformBroadcastFirst, "subgroupBroadcastFirst", &[4]),
+        (Op::GroupNonUniformShuffle, "subgroupShuffle", &[4, 5]),
+        (Op::GroupNonUniformIAdd, "subgroupAdd", &[5]),
+        (Op::GroupNonUniformFAdd, "subgroupAdd", &[5]),
+        (Op::GroupNonUniformSMin, "subgroupMin", &[5]),
+        (Op::GroupNonUniformUMin, "subgroupMin", &[5]),
+        (Op::GroupNonUniformFMin, "subgroupMin", &[5]),
+        (Op::GroupNonUniformSMax, "subgroupMax", &[5]),
+        (Op::GroupNonUniformUMax, "subgroupMax", &[5]),
+        (Op::GroupNonUniformFMax, "subgroupMax", &[5]),
+    ];
+    let found = FUNCTIONS.iter().find(|(of, ..)| *of as u16 == opcode);
+    found.map(|(_, name, arguments)| (*name, *arguments))
+}
+
+/// The function of GLSL that an atomic operation is, which returns the value before it.
+pub(super) fn atomic_function(opcode: u16) -> Option<&'static str> {
+    use spirv::Op;
+    const FUNCTIONS: [(Op, &str); 13] = [
+        (Op::AtomicExchange, "atomicExchange"),
+        (Op::AtomicCompareExchange, "atomicCompSwap"),
+        (Op::AtomicIIncrement, "atomicAdd"),
+        (Op::AtomicIDecrement, "atomicSub"),
+        (Op::AtomicIAdd, "atomicAdd"),
+        (Op::AtomicISub, "atomicSub"),
+        (Op::AtomicSMin, "atomicMin"),
+        (Op::AtomicUMin, "atomicMin"),
+        (Op::AtomicSMax, "atomicMax"),
+        (Op::AtomicUMax, "atomicMax"),
+        (Op::AtomicAnd, "atomicAnd"),
+        (Op::AtomicOr, "atomicOr"),
+        (Op::AtomicXor, "atomicXor"),
+    ];
+    let found = FUNCTIONS.iter().find(|(of, _)| *of as u16 == opcode);
+    found.map(|(_, name)| *name)
 }
 
 /// Functions of `GLSL.std.450` by number.
@@ -39,6 +97,8 @@ pub(super) fn glsl_function(number: u32) -> Option<&'static str> {
         10 => "fract",
         13 => "sin",
         14 => "cos",
+        15 => "tan",
+        25 => "atan",
         26 => "pow",
         27 => "exp",
         28 => "log",
@@ -51,10 +111,16 @@ pub(super) fn glsl_function(number: u32) -> Option<&'static str> {
         40..=42 => "max",
         43..=45 => "clamp",
         46 => "mix",
+        48 => "step",
+        49 => "smoothstep",
+        50 => "fma",
         66 => "length",
         67 => "distance",
         68 => "cross",
         69 => "normalize",
+        71 => "reflect",
+        73 => "findLSB",
+        74 | 75 => "findMSB",
         _ => return None,
     })
 }

@@ -14,6 +14,7 @@
 //!
 //! Conservative: an effect that the analysis does not find is not reported.
 
+mod answers;
 mod fate;
 pub(crate) mod lane;
 pub(crate) mod memory;
@@ -26,8 +27,9 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{BlockIndex, Key, Node};
 use crate::analysis::index::{Function, Index};
 use crate::spv::Id;
-use lane::Lane;
+use answers::Answers;
 use memory::LocalMemory;
+
 use rustc_hash::FxHashMap as HashMap;
 use uses::Uses;
 
@@ -70,9 +72,7 @@ pub(crate) struct ValueFlow<'a, 'w> {
     before: HashMap<BlockIndex, Vec<BlockIndex>>,
     uses: Uses,
     pub(crate) memory: LocalMemory,
-    /// Whether values are observed, by part, and whether stored ones are, by the offset of the store.
-    values: HashMap<Lane, bool>,
-    stores: HashMap<(usize, lane::Path), bool>,
+    answers: Answers,
     steps: u32,
     /// The imported sets `GLSL.std.450`.
     glsl: Vec<Id>,
@@ -99,8 +99,7 @@ impl<'a, 'w> ValueFlow<'a, 'w> {
             before,
             uses: Uses::new(index, function),
             memory: LocalMemory::new(index, function),
-            values: HashMap::default(),
-            stores: HashMap::default(),
+            answers: Answers::default(),
             steps: MAX_STEPS,
             glsl: index.sets("GLSL.std.450"),
         }

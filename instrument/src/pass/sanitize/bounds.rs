@@ -12,7 +12,8 @@
 //! copies of whole objects through a pointer (`OpCopyMemory`); pointers that a call receives, which the callee checks where it knows
 //! the size.
 
-use super::indexing::{Indexing, Size, accesses, indices, plant_indexing, size};
+use super::accesses::{accesses, indices};
+use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::planter::Planter;
 use super::values::ValueFacts;
 use crate::sanitize::Check;
@@ -43,7 +44,7 @@ fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id) -> Vec<Indexing> {
     );
     let steps = indices.steps.iter().filter(|_| is_checked);
     steps
-        .filter_map(|step| step.indexing(planter, size(planter, step.composite)?))
+        .filter_map(|step| Indexing::of_step(planter, step, size(planter, step.composite)?))
         .collect()
 }
 

@@ -7,7 +7,8 @@
 //! ```
 
 use super::message::Message;
-use super::planter::{Place, Planter};
+use super::place::Place;
+use super::planter::Planter;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
 use crate::edit::emitter::Emitter;

@@ -10,7 +10,8 @@
 //! declared size whose effect is seen. Not checked: constant indices; arrays of descriptors without a size; physical storage
 //! buffers, whose size is unknown; texels, which images bound themselves.
 
-use super::indexing::{Indexing, Indices, Size, accesses, changes_memory, indices, plant_indexing, size};
+use super::accesses::{Indices, accesses, changes_memory, indices};
+use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::planter::Planter;
 use super::values::ValueFacts;
 use crate::sanitize::Check;
@@ -52,7 +53,7 @@ fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id, is_changed: bool) -> V
             op::TypeRuntimeArray => length(planter, &indices, number, pointer).map(|size| (size, "elements")),
             _ => size(planter, step.composite),
         };
-        found.extend(size.and_then(|size| step.indexing(planter, size)));
+        found.extend(size.and_then(|size| Indexing::of_step(planter, step, size)));
     }
     found
 }

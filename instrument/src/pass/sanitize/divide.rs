@@ -11,7 +11,8 @@
 
 use super::message::Message;
 use super::planter::Planter;
-use super::values::{Scalar, ValueCheck, ValueFacts, conversion, find, plant_value};
+use super::scalars::{Scalar, conversion, find};
+use super::values::{ValueCheck, ValueFacts, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
 use crate::analysis::ranges::{PointFacts, Ranges};

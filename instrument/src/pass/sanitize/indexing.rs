@@ -1,20 +1,20 @@
-//! Checks of indices: where elements are accessed, and how their index is compared with a size.
+//! Checks of indices: how they are compared with a size, and what the message says.
 
+use super::accesses::{Step, changes_memory};
 use super::message::Message;
-use super::planter::{Place, Planter, TestKey};
-use super::values::{Scalar, ValueFacts, are_scalars, conversion, find, quote, write_conditions};
+use super::place::{Place, TestKey};
+use super::planter::Planter;
+use super::scalars::{Scalar, are_scalars, conversion, quote, write_conditions};
+use super::values::ValueFacts;
+use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::index::{Function, Index};
 use crate::analysis::value_flow::Point;
 use crate::analysis::value_flow::lane::Lane;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, Literal, op, op_sets};
+use crate::spv::{Id, Inst, Literal, op};
 use smallvec::{SmallVec, smallvec};
-
-/// Limit on access chains that form one pointer.
-const MAX_CHAINS: usize = 16;
 
 /// An index with the size that it must be below.
 pub(super) struct Indexing {
@@ -45,93 +45,20 @@ pub(super) enum Size {
     },
 }
 
-/// The instructions that access elements: with the pointer of those that access memory.
-pub(super) fn accesses<'w>(index: &Index<'w>, function: &Function) -> Vec<(BlockIndex, (Inst<'w>, Option<Id>))> {
-    find(index, function, |inst| {
-        let pointer = match inst.opcode() {
-            op::Load => Some(inst.id(3)),
-            op::Store | op::AtomicStore => Some(inst.id(1)),
-            opcode if op_sets::is_atomic_read(opcode) => Some(inst.id(3)),
-            op::VectorExtractDynamic | op::VectorInsertDynamic => None,
-            _ => return None,
-        };
-        Some((*inst, pointer))
-    })
-}
-
-/// Whether an instruction of [`accesses`] changes memory.
-pub(super) fn changes_memory(inst: &Inst<'_>) -> bool {
-    !matches!(
-        inst.opcode(),
-        op::Load | op::VectorExtractDynamic | op::VectorInsertDynamic | op::AtomicLoad
-    )
-}
-
-/// The indices that lead from a variable or parameter to the element that a pointer points to.
-pub(super) struct Indices {
-    pub(super) base: Id,
-    pub(super) class: u32,
-    /// Outermost first.
-    pub(super) steps: Vec<Step>,
-}
-
-/// One of these indices.
-#[derive(Clone, Copy)]
-pub(super) struct Step {
-    pub(super) index: Id,
-    /// The type that it indexes.
-    pub(super) composite: Id,
-    /// The access chain, and the number of its indices from this one on.
-    chain: Id,
-    rest: usize,
-}
-
-impl Step {
-    /// The check of the index. None for constants.
-    pub(super) fn indexing(
-        &self,
+impl Indexing {
+    /// The check of an index. None for constants.
+    pub(super) fn of_step(
         planter: &Planter<'_, '_, '_>,
+        step: &Step,
         (size, unit): (Size, &'static str),
-    ) -> Option<Indexing> {
-        (planter.index.opcode(self.index) != op::Constant).then(|| Indexing {
-            index: self.index,
+    ) -> Option<Self> {
+        (planter.index.opcode(step.index) != op::Constant).then(|| Self {
+            index: step.index,
             size,
             unit,
-            name: planter.expressions().memory(self.chain, self.rest),
+            name: planter.expressions().memory(step.chain, step.rest),
         })
     }
-}
-
-/// The indices of a pointer. `None` if it is not formed by access chains.
-pub(super) fn indices(index: &Index<'_>, pointer: Id) -> Option<Indices> {
-    let mut chains = Vec::new();
-    let mut base = pointer;
-    loop {
-        let inst = index.def(base).filter(|_| chains.len() < MAX_CHAINS)?;
-        match inst.opcode() {
-            op::AccessChain | op::InBoundsAccessChain => chains.push(inst),
-            op::Variable | op::FunctionParameter => break,
-            _ => return None,
-        }
-        base = inst.id(3);
-    }
-    let mut steps = Vec::new();
-    for chain in chains.iter().rev() {
-        let mut composite = index.def(index.type_of(chain.id(3)))?.pointee();
-        let count = chain.ids(4).len();
-        for (number, id) in chain.ids(4).enumerate() {
-            steps.push(Step {
-                index: id,
-                composite,
-                chain: chain.result(),
-                rest: count - number,
-            });
-            let member = index.def(id).filter(|inst| inst.opcode() == op::Constant);
-            composite = index.part_type(composite, member.map_or(0, |inst| inst.constant_bits() as u32));
-        }
-    }
-    let class = index.storage_class(index.type_of(base))?;
-    Some(Indices { base, class, steps })
 }
 
 /// The size of a composite, and what it counts. `None` for structures and for what has no fixed size.

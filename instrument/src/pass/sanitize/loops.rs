@@ -25,7 +25,8 @@
 //! (`analysis::trip_count`).
 
 use super::message::Message;
-use super::planter::{Place, Planter};
+use super::place::Place;
+use super::planter::Planter;
 use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;

@@ -14,6 +14,7 @@
 //! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
+mod accesses;
 mod bounds;
 mod breaks;
 mod buffers;
@@ -26,7 +27,9 @@ mod loops;
 mod message;
 mod module;
 mod nan;
+mod place;
 mod planter;
+mod scalars;
 mod shift;
 mod unreachable;
 mod values;

@@ -10,7 +10,8 @@
 
 use super::message::Message;
 use super::planter::Planter;
-use super::values::{Scalar, ValueCheck, ValueFacts, find, float_type, plant_effect};
+use super::scalars::{Scalar, find, float_type};
+use super::values::{ValueCheck, ValueFacts, plant_effect};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
 use crate::analysis::ranges::{PointFacts, Ranges};

@@ -3,6 +3,7 @@
 use super::guard::write_guard;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
+use super::place::{Place, TestKey};
 use crate::analysis::callgraph::Reach;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
@@ -18,7 +19,6 @@ use crate::options::Options;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
-use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::Location;
 
@@ -39,32 +39,6 @@ pub(super) struct Planter<'p, 'a, 'w> {
     opened: Vec<(BlockIndex, Id)>,
     /// Where each value was tested unconditionally, by check and operands.
     tested: HashMap<TestKey, Vec<(BlockIndex, usize)>>,
-}
-
-/// A check and what it tests, in words.
-pub(super) type TestKey = (u32, SmallVec<[u32; 8]>);
-
-/// A place for a check: before the instruction at a word offset.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'w> {
-    pub(super) block: BlockIndex,
-    pub(super) offset: usize,
-    /// The instruction whose position in the module the site has.
-    pub(super) guarded: Inst<'w>,
-    /// The position in the source that the site has.
-    pub(super) position: Position<'w>,
-}
-
-impl<'w> Place<'w> {
-    /// The place of a check of `guarded` at a point where its result is certain to have an effect.
-    pub(super) fn of_point(point: &Point, guarded: Inst<'w>, position: Position<'w>) -> Self {
-        Self {
-            block: point.block,
-            offset: point.offset,
-            guarded,
-            position,
-        }
-    }
 }
 
 impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {

@@ -5,8 +5,10 @@
 //! blocks without a path from the start of the function, such as merge blocks of loops that are never left.
 
 use super::message::Message;
-use super::planter::{Place, Planter};
-use super::values::{ValueFacts, find};
+use super::place::Place;
+use super::planter::Planter;
+use super::scalars::find;
+use super::values::ValueFacts;
 use crate::sanitize::Check;
 use crate::spv::op;
 

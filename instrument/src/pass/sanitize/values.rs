@@ -8,18 +8,19 @@
 //! ```
 
 use super::message::Message;
-use super::planter::{Place, Planter, TestKey};
+use super::place::{Place, TestKey};
+use super::planter::Planter;
+use super::scalars::{Scalar, are_scalars, extract, quote, write_conditions};
 use crate::analysis::expressions::Expressions;
-use crate::analysis::index::constant::literal_words;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
 use crate::analysis::ranges::{PointFacts, Ranges};
 use crate::analysis::value_flow::lane::{Lane, component_count};
-use crate::analysis::value_flow::{Condition, Point, Test, ValueFlow};
+use crate::analysis::value_flow::{Point, ValueFlow};
 use crate::edit::emitter::Emitter;
 use crate::options::Options;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, Literal, Words, op};
+use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -78,45 +79,6 @@ pub(super) trait ValueCheck<'w> {
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message;
 }
 
-/// A scalar with its type.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scalar {
-    pub(super) ty: Id,
-    pub(super) id: Id,
-}
-
-impl Scalar {
-    /// A constant of the same floating-point type, of `width` bits.
-    pub(super) fn float_constant(self, out: &mut Emitter, width: u32, bits: u64) -> Id {
-        let words = [bits as u32, (bits >> 32) as u32];
-        let count = if width > 32 { 2 } else { 1 };
-        out.value(op::Constant, self.ty, Words(words.get(..count).unwrap_or_default()))
-    }
-
-    /// A constant of the same integer type.
-    pub(super) fn constant(self, out: &mut Emitter, index: &Index<'_>, value: u64) -> Id {
-        let words = index
-            .def(self.ty)
-            .map(|ty| literal_words(&ty, value))
-            .unwrap_or_default();
-        out.value(op::Constant, self.ty, Words(&words))
-    }
-}
-
-/// The instructions of a function for which `select` returns something, with their blocks.
-pub(super) fn find<'w, T>(
-    index: &Index<'w>,
-    function: &Function,
-    mut select: impl FnMut(&Inst<'w>) -> Option<T>,
-) -> Vec<(BlockIndex, T)> {
-    let mut found = Vec::new();
-    for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
-        let insts = index.insts(block.offset, block.end);
-        found.extend(insts.filter_map(|inst| Some((number, select(&inst)?))));
-    }
-    found
-}
-
 /// Plants a check where the components of its instruction's result have an effect.
 pub(super) fn plant_value<'w>(
     planter: &mut Planter<'_, '_, 'w>,
@@ -171,16 +133,6 @@ pub(super) fn plant_effect<'w>(
     if !components.is_empty() && count <= MAX_COMPONENTS && flow.is_reachable(block) {
         plant_at(planter, block, check, &point, &components);
     }
-}
-
-/// The type of the floats that a scalar or vector type consists of. `None` for others, and for other encodings than those of
-/// IEEE 754.
-pub(super) fn float_type<'w>(index: &Index<'w>, ty: Id) -> Option<Inst<'w>> {
-    let mut inst = index.def(ty)?;
-    if inst.opcode() == op::TypeVector {
-        inst = index.def(inst.element_type())?;
-    }
-    (inst.opcode() == op::TypeFloat && inst.words.len() == 3 && matches!(inst.width(), 16 | 32 | 64)).then_some(inst)
 }
 
 fn key<'w>(check: &impl ValueCheck<'w>, component: Option<u32>) -> TestKey {
@@ -263,71 +215,5 @@ fn plant_at<'w>(
     planter.plant_with(check.check(), &place, write_condition, write_message);
     for component in components {
         planter.add_tested(key(check, *component), point);
-    }
-}
-
-/// A component of a vector, or a scalar.
-pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: Option<u32>) -> Scalar {
-    let ty = index.type_of(id);
-    match component.filter(|_| index.opcode(ty) == op::TypeVector) {
-        Some(component) => {
-            let ty = index.part_type(ty, component);
-            let id = out.emit(op::CompositeExtract, ty, (id, Literal(component)));
-            Scalar { ty, id }
-        }
-        None => Scalar { ty, id },
-    }
-}
-
-/// Whether all conditions of a point are of scalars.
-pub(super) fn are_scalars(index: &Index<'_>, point: &Point) -> bool {
-    point.conditions.iter().all(|condition| {
-        let is_vector = index.opcode(index.type_of(condition.value)) == op::TypeVector;
-        is_vector == condition.component.is_some()
-    })
-}
-
-/// Writes `failed` under conditions.
-pub(super) fn write_conditions(out: &mut Emitter, index: &Index<'_>, failed: Id, conditions: &[Condition]) -> Id {
-    let bool = out.bool();
-    conditions.iter().fold(failed, |failed, condition| {
-        let scalar = extract(out, index, condition.value, condition.component);
-        let holds = match condition.test {
-            Test::True => scalar.id,
-            Test::False => out.emit(op::LogicalNot, bool, scalar.id),
-            Test::NonZero => {
-                let zero = out.null(scalar.ty);
-                let opcode = match index.opcode(scalar.ty) {
-                    op::TypeFloat => op::FUnordNotEqual,
-                    _ => op::INotEqual,
-                };
-                out.emit(opcode, bool, (scalar.id, zero))
-            }
-        };
-        out.emit(op::LogicalAnd, bool, (failed, holds))
-    })
-}
-
-/// An instruction of ids, as `spirv-dis --raw-id` prints it.
-pub(super) fn quote(inst: &Inst<'_>) -> String {
-    let name = spirv::Op::from_u32(inst.opcode().into()).map_or_else(String::new, |op| format!("{op:?}"));
-    let operands = inst.ids(if inst.result().is_some() { 3 } else { 1 });
-    let operands: String = operands.map(|id| format!(" {id}")).collect();
-    match inst.result().is_some() {
-        true => format!("{} = Op{name} {}{operands}", inst.result(), inst.result_type()),
-        false => format!("Op{name}{operands}"),
-    }
-}
-
-/// The conversion of a message that shows an integer.
-pub(super) fn conversion(index: &Index<'_>, value: Id) -> &'static str {
-    let ty = index.type_of(value);
-    let scalar = match index.opcode(ty) {
-        op::TypeVector => index.part_type(ty, 0),
-        _ => ty,
-    };
-    match index.def(scalar).is_some_and(|ty| ty.is_signed_int()) {
-        true => "%d",
-        false => "%u",
     }
 }

@@ -4,6 +4,7 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{BlockIndex, Key as _, Node, Table};
 use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loop_nest::LoopNest;
+use crate::analysis::variable_uses::VariableUses;
 use crate::spv::{Id, Inst, op};
 
 /// A function, and what is computed from its control flow.
@@ -11,6 +12,7 @@ pub(super) struct FunctionFlow<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) function: &'a Function,
     pub(super) dominators: Dominators,
+    pub(super) uses: VariableUses,
     predecessors: Table<Node, Vec<Node>>,
     nest: LoopNest,
 }
@@ -30,6 +32,7 @@ impl<'a, 'w> FunctionFlow<'a, 'w> {
             index,
             function,
             dominators: Dominators::new(&successors),
+            uses: VariableUses::new(index, function),
             predecessors,
             nest: LoopNest::new(index, function),
         }

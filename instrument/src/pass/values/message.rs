@@ -56,7 +56,7 @@ impl MessageParts {
         if self.overlap {
             return None;
         }
-        let same = |part: &&Part| part.is_plain && SameValue { flow }.are_same(part.id, id, MAX_DEPTH);
+        let same = |part: &&Part| part.is_plain && is_same(flow, part.id, id);
         self.parts.iter().find(same).map(|part| part.offset)
     }
 
@@ -141,6 +141,11 @@ pub(super) fn words(ty: &Type, is_short: &mut bool) -> u32 {
     }
 }
 
+/// Whether two values that an abort's invocation has computed have the same bits.
+pub(super) fn is_same(flow: &FunctionFlow<'_, '_>, one: Id, other: Id) -> bool {
+    SameValue { flow }.are_same(one, other, MAX_DEPTH)
+}
+
 /// Compares values of a function.
 struct SameValue<'a, 'f, 'w> {
     flow: &'a FunctionFlow<'f, 'w>,
@@ -199,9 +204,31 @@ impl SameValue<'_, '_, '_> {
         let (first, last) = if a.offset < b.offset { (a, b) } else { (b, a) };
         match index.storage_class(index.type_of(a.pointer())) {
             Some(storage_class::Input | storage_class::UniformConstant | storage_class::PushConstant) => true,
-            Some(storage_class::Function | storage_class::Private) => is_quiet(self.flow, first.offset, last.offset),
+            Some(storage_class::Function | storage_class::Private) => {
+                is_quiet(self.flow, first.offset, last.offset) || self.has_only_value(a, b)
+            }
             _ => false,
         }
+    }
+
+    /// Whether the only store to a variable is on every path to two loads of it.
+    fn has_only_value(&self, a: &Inst<'_>, b: &Inst<'_>) -> bool {
+        let flow = self.flow;
+        let Some(mut stores) = flow.uses.stores(a.pointer()) else {
+            return false;
+        };
+        let (Some(store), None) = (stores.next(), stores.next()) else {
+            return false;
+        };
+        let Some(stored_in) = flow.node_at(store.offset) else {
+            return false;
+        };
+        [a, b].into_iter().all(|load| {
+            store.offset < load.offset
+                && flow
+                    .node_at(load.offset)
+                    .is_some_and(|node| flow.dominators.dominates(stored_in, node))
+        })
     }
 }
 

@@ -7,62 +7,23 @@
 //! Compilers turn `a && b` into a branch over `b` and a phi of Booleans; both forms are read. Where the phi must have come from
 //! `b`, the operands of `b` reach the abort through phis beside it.
 
+mod short_circuit;
+mod text;
+
 use super::condition::{Edge, cases};
 use super::function::FunctionFlow;
+use super::message::is_same;
 use crate::analysis::expressions::Expressions;
-use crate::analysis::index::typed::Node;
-use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
+use text::{Binding, Written, call, comparison, enclosed, join, or_unknown};
+pub(super) use text::{Join, Operand, Piece, Predicate};
 use vkabort_record::scalar::Scalar;
 
 /// Deepest nesting of logical operations that is written out.
 const MAX_DEPTH: u32 = 6;
 /// Most cases of a switch that are named.
 const MAX_CASES: usize = 6;
-
-/// A condition that held.
-#[derive(Debug, Default)]
-pub(super) struct Predicate {
-    pub(super) pieces: Vec<Piece>,
-    /// Operands that the pieces name.
-    pub(super) operands: Vec<(String, Operand)>,
-}
-
-/// A part of the text of a condition.
-#[derive(Debug)]
-pub(super) enum Piece {
-    Text(String),
-    /// An operand without a name.
-    Value(Operand),
-}
-
-/// A value, and the phis that it needs on its way to the abort, first to last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Operand {
-    pub(super) id: Id,
-    pub(super) joins: SmallVec<[Join; 2]>,
-}
-
-/// The join of a short-circuit operation: a phi whose value came from `through`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Join {
-    /// Label of its block.
-    pub(super) block: Id,
-    /// The predecessor that it came from.
-    pub(super) through: Id,
-    /// The predecessor that it did not come from.
-    pub(super) around: Id,
-}
-
-/// How strongly a text holds together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
-    Or,
-    And,
-    Comparison,
-    Unary,
-}
 
 /// Writes predicates.
 pub(super) struct Writer<'a, 'f, 'w> {
@@ -74,8 +35,6 @@ pub(super) struct Writer<'a, 'f, 'w> {
     /// Whether the part being written may not have been executed.
     is_unsure: bool,
 }
-
-type Written = (Vec<Piece>, Binding);
 
 impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a Expressions<'f, 'w>) -> Self {
@@ -149,9 +108,9 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
                 let right = self.boolean(inst.id(4), held, below);
                 Some(join(is_and == held, or_unknown(left), or_unknown(right)))
             }
-            (op::LogicalEqual | op::LogicalNotEqual, _) if operands_are_earlier() => {
-                let is_equal = (inst.opcode() == op::LogicalEqual) == held;
-                Some(self.compare(&inst, if is_equal { "==" } else { "!=" }))
+            (op::ConstantTrue | op::ConstantFalse, _) => {
+                let value = (inst.opcode() == op::ConstantTrue) == held;
+                Some((vec![Piece::Boolean(value)], Binding::Unary))
             }
             (op::Any | op::All, _) if operands_are_earlier() => {
                 let function = if inst.opcode() == op::Any { "any" } else { "all" };
@@ -223,120 +182,6 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         Some((vec![Piece::Text(text)], Binding::Unary))
     }
 
-    /// `a && b` and `a || b` as a phi of two values, of which one skips the other.
-    fn short_circuit(&mut self, phi: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
-        let block = self.flow.node_at(phi.offset)?;
-        let pairs: SmallVec<[(Id, Id); 3]> = phi.phi_pairs().collect();
-        let &[first, second] = pairs.as_slice() else {
-            return None;
-        };
-        self.selected(block, phi.offset, [first, second], held, below)
-    }
-
-    /// The same as a load of a variable to which both predecessors of its block have stored, as Slang writes it.
-    fn stored(&mut self, load: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
-        let (index, flow) = (self.flow.index, self.flow);
-        let variable = load.pointer();
-        let block = flow.node_at(load.offset)?;
-        let &[first, second] = flow.predecessors(block) else {
-            return None;
-        };
-        let is_variable = index.opcode(variable) == op::Variable
-            && index.storage_class(index.type_of(variable)) == Some(storage_class::Function);
-        if !is_variable || load.load_access() != 0 {
-            return None;
-        }
-        let mut pairs: SmallVec<[(Id, Id); 3]> = SmallVec::new();
-        for inst in index.insts(flow.function.offset, flow.function.end) {
-            match inst.opcode() {
-                op::Store if inst.pointer() == variable => {
-                    let at = flow.node_at(inst.offset)?;
-                    let label = flow.block(at).filter(|_| at == first || at == second)?.label;
-                    pairs.push((inst.stored_value(), label));
-                }
-                op::Variable | op::Load | op::ExtInst => {}
-                _ if inst.ids(1).any(|id| id == variable) => return None,
-                _ => {}
-            }
-        }
-        let &[one, other] = pairs.as_slice() else {
-            return None;
-        };
-        (one.1 != other.1).then(|| self.selected(block, load.offset, [one, other], held, below))?
-    }
-
-    /// A Boolean that is one of two values by the predecessor of `block`, if one of them is constant there.
-    fn selected(
-        &mut self,
-        block: Node,
-        offset: usize,
-        pairs: [(Id, Id); 2],
-        held: bool,
-        below: u32,
-    ) -> Option<Written> {
-        let (index, flow) = (self.flow.index, self.flow);
-        let before = flow.dominators.parent(block)?;
-        let branch = index.terminator(flow.block(before)?);
-        if branch.opcode() != op::BranchConditional {
-            return None;
-        }
-        let label = flow.block(block)?.label;
-        // The outcome of the branch that leads to a predecessor.
-        let outcome = |predecessor: Id| {
-            let node = flow.node_of_label(predecessor)?;
-            let leads = |to: Id| match node == before {
-                true => to == label,
-                false => {
-                    to != label
-                        && flow
-                            .node_of_label(to)
-                            .is_some_and(|to| flow.dominators.dominates(to, node))
-                }
-            };
-            match (leads(branch.true_label()), leads(branch.false_label())) {
-                (true, false) => Some(true),
-                (false, true) => Some(false),
-                _ => None,
-            }
-        };
-        // glslang branches on the negated left operand of `||`.
-        let condition = branch.condition();
-        let negated = index.def(condition).filter(|inst| inst.opcode() == op::LogicalNot);
-        let constant = |value: Id, outcome: bool| match index.opcode(value) {
-            op::ConstantTrue => Some(true),
-            op::ConstantFalse => Some(false),
-            _ if value == condition => Some(outcome),
-            _ if negated.is_some_and(|inst| inst.id(3) == value) => Some(!outcome),
-            _ => None,
-        };
-        let is_later = |id: Id| index.def(id).is_none_or(|def| def.offset >= offset);
-        let [first, second] = pairs;
-        [(first, second), (second, first)]
-            .into_iter()
-            .find_map(|((short, around), (long, through))| {
-                let skipped = outcome(around)?;
-                let skips_with = constant(short, skipped)?;
-                if outcome(through)? == skipped || is_later(long) || is_later(condition) {
-                    return None;
-                }
-                let is_and = !skips_with;
-                let left_is = if is_and { !skipped } else { skipped };
-                let left = self.boolean(condition, left_is == held, below);
-                // Only then has the right operand been computed.
-                let was_unsure = self.is_unsure;
-                self.is_unsure |= held != is_and;
-                self.joins.push(Join {
-                    block: label,
-                    through,
-                    around,
-                });
-                let right = self.boolean(long, held, below);
-                self.joins.pop();
-                self.is_unsure = was_unsure;
-                Some(join(is_and == held, or_unknown(left), or_unknown(right)))
-            })
-    }
-
     /// An operand of a comparison: a constant, a name whose value follows, or a value.
     fn operand(&mut self, id: Id) -> Vec<Piece> {
         if let Some(literal) = self.names.literal(id) {
@@ -350,11 +195,14 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
             }];
         };
         if let Some(operand) = operand
-            && !self.operands.iter().any(|(_, other)| *other == operand)
+            && !self
+                .operands
+                .iter()
+                .any(|(of, other)| *other == operand || *of == name.text && is_same(self.flow, other.id, operand.id))
         {
             self.operands.push((name.text.clone(), operand));
         }
-        vec![Piece::Text(name.text)]
+        vec![Piece::Text(name.compared())]
     }
 
     /// How a value reaches the abort.
@@ -381,62 +229,4 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         }
         Some(Operand { id, joins })
     }
-}
-
-fn or_unknown(written: Option<Written>) -> Written {
-    written.unwrap_or_else(|| (vec![Piece::Text("..".to_owned())], Binding::Unary))
-}
-
-/// `left && right`, or `left || right`.
-fn join(is_and: bool, left: Written, right: Written) -> Written {
-    let (binding, symbol) = if is_and {
-        (Binding::And, " && ")
-    } else {
-        (Binding::Or, " || ")
-    };
-    let enclose =
-        |(pieces, of_part): Written| match of_part < binding || (of_part != binding && of_part < Binding::Comparison) {
-            true => enclosed("(", pieces),
-            false => pieces,
-        };
-    let mut pieces = enclose(left);
-    pieces.push(Piece::Text(symbol.to_owned()));
-    pieces.extend(enclose(right));
-    (pieces, binding)
-}
-
-fn enclosed(open: &str, pieces: Vec<Piece>) -> Vec<Piece> {
-    let open = Piece::Text(open.to_owned());
-    let close = Piece::Text(")".to_owned());
-    std::iter::once(open).chain(pieces).chain([close]).collect()
-}
-
-fn call(function: &str, argument: Vec<Piece>, held: bool) -> Written {
-    let not = if held { "" } else { "!" };
-    (enclosed(&format!("{not}{function}("), argument), Binding::Unary)
-}
-
-/// The symbol of a comparison that was `held`. `!` in front of one: it was false, which no other comparison of floats says
-/// because of NaN.
-fn comparison(opcode: u16, held: bool) -> Option<&'static str> {
-    let [yes, no] = match opcode {
-        op::IEqual | op::FOrdEqual => ["==", "!="],
-        op::INotEqual | op::FUnordNotEqual => ["!=", "=="],
-        op::FUnordEqual => ["==", "!="],
-        op::FOrdNotEqual => ["!=", "=="],
-        op::UGreaterThan | op::SGreaterThan => [">", "<="],
-        op::UGreaterThanEqual | op::SGreaterThanEqual => [">=", "<"],
-        op::ULessThan | op::SLessThan => ["<", ">="],
-        op::ULessThanEqual | op::SLessThanEqual => ["<=", ">"],
-        op::FOrdLessThan => ["<", "!<"],
-        op::FOrdGreaterThan => [">", "!>"],
-        op::FOrdLessThanEqual => ["<=", "!<="],
-        op::FOrdGreaterThanEqual => [">=", "!>="],
-        op::FUnordLessThan => ["!>=", ">="],
-        op::FUnordGreaterThan => ["!<=", "<="],
-        op::FUnordLessThanEqual => ["!>", ">"],
-        op::FUnordGreaterThanEqual => ["!<", "<"],
-        _ => return None,
-    };
-    Some(if held { yes } else { no })
 }

@@ -1,0 +1,82 @@
+//! Where elements are accessed, and the indices that lead to them.
+
+use super::scalars::find;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Function, Index};
+use crate::spv::{Id, Inst, op, op_sets};
+
+/// Limit on access chains that form one pointer.
+const MAX_CHAINS: usize = 16;
+
+/// The instructions that access elements: with the pointer of those that access memory.
+pub(super) fn accesses<'w>(index: &Index<'w>, function: &Function) -> Vec<(BlockIndex, (Inst<'w>, Option<Id>))> {
+    find(index, function, |inst| {
+        let pointer = match inst.opcode() {
+            op::Load => Some(inst.id(3)),
+            op::Store | op::AtomicStore => Some(inst.id(1)),
+            opcode if op_sets::is_atomic_read(opcode) => Some(inst.id(3)),
+            op::VectorExtractDynamic | op::VectorInsertDynamic => None,
+            _ => return None,
+        };
+        Some((*inst, pointer))
+    })
+}
+
+/// Whether an instruction of [`accesses`] changes memory.
+pub(super) fn changes_memory(inst: &Inst<'_>) -> bool {
+    !matches!(
+        inst.opcode(),
+        op::Load | op::VectorExtractDynamic | op::VectorInsertDynamic | op::AtomicLoad
+    )
+}
+
+/// The indices that lead from a variable or parameter to the element that a pointer points to.
+pub(super) struct Indices {
+    pub(super) base: Id,
+    pub(super) class: u32,
+    /// Outermost first.
+    pub(super) steps: Vec<Step>,
+}
+
+/// One of these indices.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) index: Id,
+    /// The type that it indexes.
+    pub(super) composite: Id,
+    /// The access chain, and the number of its indices from this one on.
+    pub(super) chain: Id,
+    pub(super) rest: usize,
+}
+
+/// The indices of a pointer. `None` if it is not formed by access chains.
+pub(super) fn indices(index: &Index<'_>, pointer: Id) -> Option<Indices> {
+    let mut chains = Vec::new();
+    let mut base = pointer;
+    loop {
+        let inst = index.def(base).filter(|_| chains.len() < MAX_CHAINS)?;
+        match inst.opcode() {
+            op::AccessChain | op::InBoundsAccessChain => chains.push(inst),
+            op::Variable | op::FunctionParameter => break,
+            _ => return None,
+        }
+        base = inst.id(3);
+    }
+    let mut steps = Vec::new();
+    for chain in chains.iter().rev() {
+        let mut composite = index.def(index.type_of(chain.id(3)))?.pointee();
+        let count = chain.ids(4).len();
+        for (number, id) in chain.ids(4).enumerate() {
+            steps.push(Step {
+                index: id,
+                composite,
+                chain: chain.result(),
+                rest: count - number,
+            });
+            let member = index.def(id).filter(|inst| inst.opcode() == op::Constant);
+            composite = index.part_type(composite, member.map_or(0, |inst| inst.constant_bits() as u32));
+        }
+    }
+    let class = index.storage_class(index.type_of(base))?;
+    Some(Indices { base, class, steps })
+}
