@@ -189,7 +189,7 @@ fn compact_records_that_are_finished_keep_their_messages() {
     assert_eq!((found.records.len(), found.unfinished), (1, 1));
     let messages = |found: &Records| Vec::from_iter(found.records.iter().map(|r| found.message(r).into_owned()));
     assert_eq!(messages(&found), [[5, 0, 0, 0, 9, 0, 0, 0]]);
-    assert_eq!(found.keep_finished(0), 1);
+    assert_eq!(found.keep_finished(0), SLOT_UNITS);
     assert_eq!(messages(&found), [[5, 0, 0, 0, 9, 0, 0, 0]]);
 }
 
