@@ -8,13 +8,12 @@
 //! Values count as dynamic if memory, an input, a call or anything else that a compiler does not know is among what they are
 //! computed from. Conservative: an instruction that the analysis does not know gives a dynamic value.
 
-use super::dominators::Dominators;
 use super::variable_uses::VariableUses;
-use crate::analysis::index::typed::{Key as _, Node};
-use crate::analysis::index::{Function, Index};
+use crate::analysis::index::{EntryPoint, Function, Index};
 use crate::analysis::loop_nest::Loop;
+use crate::spv::op::{built_in, decoration, storage_class};
 use crate::spv::op_sets::{is_type_or_constant, writes_no_memory};
-use crate::spv::{Id, Inst, op, operands};
+use crate::spv::{Id, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_record::scalar_type::ScalarType;
 
@@ -25,7 +24,6 @@ const MAX_STEPS: usize = 4096;
 pub(crate) struct ConstantExits<'a, 'w> {
     index: &'a Index<'w>,
     function: &'a Function,
-    dominators: Dominators,
     variables: VariableUses,
     /// The imported sets `GLSL.std.450`.
     glsl: Vec<Id>,
@@ -38,7 +36,6 @@ impl<'a, 'w> ConstantExits<'a, 'w> {
         Self {
             index,
             function,
-            dominators: Dominators::new(&index.successor_nodes(function)),
             variables: VariableUses::new(index, function),
             glsl: index.sets("GLSL.std.450"),
             is_dynamic: HashMap::default(),
@@ -64,35 +61,33 @@ impl<'a, 'w> ConstantExits<'a, 'w> {
         })
     }
 
-    /// The first dynamic integer of 32 bits on the way to a loop, and the offset behind its instruction: a compiler knows
-    /// no more of it there, as it may behind a branch that compares it.
-    pub(crate) fn dynamic_integer(&mut self, l: &Loop) -> Option<(Id, usize)> {
-        let header = self.function.blocks.offset_of(l.header);
-        let mut node = self.dominators.parent(header.map(Node::from_usize)?);
-        let mut first = None;
-        while let Some(at) = node {
-            let number = self.function.blocks.iter().nth(at.to_usize())?;
-            let block = self.index.blocks.get(number)?;
-            let integers = self
-                .index
-                .insts(block.offset, block.end)
-                .filter(|inst| self.is_integer(inst));
-            let candidates: Vec<(Id, usize)> = integers.map(|inst| (inst.result(), inst.end())).collect();
-            if let Some(found) = candidates.into_iter().find(|(id, _)| self.is_dynamic(*id)) {
-                first = Some(found);
-            }
-            node = self.dominators.parent(at);
+    /// An input variable of 32-bit numbers, a scalar or a vector, that the function may load, and its pointee.
+    pub(crate) fn input(&self) -> Option<(Id, Id)> {
+        let own = |entry: &&EntryPoint<'_>| entry.function == self.function.id;
+        let all = &self.index.entry_points;
+        let mut entries: Vec<&EntryPoint<'_>> = all.iter().filter(own).collect();
+        if entries.is_empty() {
+            // Any of them may call it.
+            entries = all.iter().collect();
         }
-        first
-    }
-
-    fn is_integer(&self, inst: &Inst<'_>) -> bool {
-        let has_value = inst.opcode() == op::Load || writes_no_memory(inst.opcode());
-        has_value
-            && matches!(
-                self.index.scalar_type(inst.result_type()),
-                Some(ScalarType::U32 | ScalarType::I32)
-            )
+        let (first, others) = entries.split_first()?;
+        first.interface().find_map(|id| {
+            let variable = self.index.def(id).filter(|inst| inst.opcode() == op::Variable)?;
+            let pointee = self.index.def(variable.result_type())?.pointee();
+            let number = match self.index.opcode(pointee) {
+                op::TypeVector => self.index.part_type(pointee, 0),
+                _ => pointee,
+            };
+            let is_number = matches!(
+                self.index.scalar_type(number),
+                Some(ScalarType::U32 | ScalarType::I32 | ScalarType::F32)
+            );
+            // Whoever reads SampleId runs for each sample.
+            let is_sample = self.index.decoration(id, decoration::BuiltIn) == Some(built_in::SampleId);
+            let is_input = variable.storage_class() == storage_class::Input && !is_sample;
+            let is_shared = others.iter().all(|entry| entry.interface().any(|other| other == id));
+            (is_input && is_number && is_shared).then_some((id, pointee))
+        })
     }
 
     fn is_dynamic(&mut self, id: Id) -> bool {

@@ -64,18 +64,17 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
     instructions(words).filter_map(two_words).collect()
 }
 
-/// Addresses of the arena and of the control block in use. Shaders compute the addresses of records from the low half of the
-/// address behind the arena's own control block, so that half is a constant of the module. A separate control block is a further
-/// buffer address; otherwise it is in the arena.
-pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
+/// Addresses of the arena and of the control block in use, which `buffers` begin at. Shaders compute the addresses of records from
+/// the low half of the address behind the arena's own control block, so that half is a constant of the module. A separate control
+/// block is a buffer whose address is a constant; otherwise it is in the arena.
+pub fn arena(words: &[u32], mut buffers: impl Iterator<Item = u64> + Clone) -> Option<(u64, u64)> {
     let (addresses, values) = (addresses(words), constants(words));
-    let records = |address: u64| address + u64::from(CONTROL_BYTES);
     let is_base = |low: u32| values.values().any(|value| *value == low);
-    let is_arena = |address: &&u64| **address >> 32 != 0 && is_base(records(**address) as u32);
-    let arena = addresses.iter().find(is_arena).copied()?;
-    let other =
-        |address: &&u64| **address >> 32 != 0 && ![arena, records(arena)].contains(address) && is_buffer(**address);
-    let control = addresses.iter().find(other).copied();
+    let is_arena = |address: &u64| is_base((address + u64::from(CONTROL_BYTES)) as u32);
+    let control = buffers
+        .clone()
+        .find(|address| addresses.contains(address) && !is_arena(address));
+    let arena = buffers.find(|address| is_arena(address) && (control.is_some() || addresses.contains(address)))?;
     Some((arena, control.unwrap_or(arena)))
 }
 
@@ -84,18 +83,16 @@ pub fn trap(words: &[u32]) -> Trap {
     if addresses(words).contains(&FAULT_ADDRESS) {
         return Trap::Fault;
     }
-    let commit_name = string("vkabort_commit");
-    let commits = |(opcode, operands): (u16, &[u32])| {
+    let names = ["vkabort_commit", "vkabort_write_record"].map(string);
+    let writers = |(opcode, operands): (u16, &[u32])| {
         let (id, name) = operands.split_first()?;
-        (opcode == op::Name && *name == commit_name).then_some(*id)
+        (opcode == op::Name && names.iter().any(|writer| writer == name)).then_some(*id)
     };
-    let Some(commit) = instructions(words).find_map(commits) else {
-        return Trap::None;
-    };
+    let writers: BTreeSet<u32> = instructions(words).filter_map(writers).collect();
     let mut inside = false;
     for (opcode, operands) in instructions(words) {
         match opcode {
-            op::Function => inside = operands.get(1) == Some(&commit),
+            op::Function => inside = operands.get(1).is_some_and(|id| writers.contains(id)),
             op::LoopMerge if inside => return Trap::Hang,
             _ => {}
         }

@@ -82,6 +82,13 @@ void main() {
             rounds++;
         }
     }
+#elif defined(CONSTANTS)
+    // An odd number is never 0.
+    if (word == 7u) {
+        for (uint left = 9u; left != 0u; left -= 2u) {
+            rounds++;
+        }
+    }
 #elif defined(FINITE)
     for (uint i = 0u; i < 100u; i++) {
         for (uint j = 0u; j < 100u + word % 2u; j++) {

@@ -16,6 +16,8 @@ pub(super) const SANITIZE: &[(&str, &str)] = &[("sanitize", "default"), ("loop_b
 /// What the report of a loop says.
 pub(super) const ENDLESS: &[&str] = &["does not end: 20000 iterations"];
 const LOSE: &[(&str, &str)] = &[("sanitize", "loops"), ("loop_budget", "20000"), ("on_abort", "lose")];
+/// A compiler that ran the loop itself would take longer than the case may.
+const COMPILED: &[(&str, &str)] = &[("sanitize", "loops"), ("loop_budget", "60000")];
 const FILTERED: &[(&str, &str)] = &[
     ("sanitize", "loops"),
     ("loop_budget", "5000"),
@@ -32,6 +34,8 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize::a_loop_in_a_callee" => endless(gpu, "CALLEE"), set(SANITIZE), logs(ENDLESS);
     "sanitize::a_loop_in_front_of_a_barrier" => endless(gpu, "BARRIER"), set(SANITIZE), logs(ENDLESS);
     "sanitize::a_loop_that_waits_for_memory" => endless(gpu, "MEMORY"), set(SANITIZE), logs(ENDLESS);
+    "sanitize::a_loop_that_constants_decide" => endless(gpu, "CONSTANTS"), set(COMPILED), within(15),
+        logs(&["does not end: 60000 iterations"]);
     "sanitize::loops_that_end_are_not_reported" => finite(gpu), set(SANITIZE), silent();
     "sanitize::a_budget_is_that_of_all_loops" => exhausted(gpu), set(&[("sanitize", "loops"), ("loop_budget", "5000")]),
         logs(&["does not end: 5000 iterations"]);
@@ -97,8 +101,17 @@ const SLANG_BREAK: [&str; 2] = [
 const HLSL_ASSERT: [&str; 2] = ["stop.hlsl", "assert(word != 7);"];
 
 /// Forms of the shader.
-const FORMS: [&str; 9] = [
-    "WHILE", "FOR_EVER", "DO_WHILE", "CONTINUE", "NESTED", "SWITCH", "CALLEE", "BARRIER", "MEMORY",
+const FORMS: [&str; 10] = [
+    "WHILE",
+    "FOR_EVER",
+    "DO_WHILE",
+    "CONTINUE",
+    "NESTED",
+    "SWITCH",
+    "CALLEE",
+    "BARRIER",
+    "MEMORY",
+    "CONSTANTS",
 ];
 
 /// Compiles a form of `sanitize/loops.comp`.

@@ -10,16 +10,16 @@
 //!
 //! Mesa since 24.2 peels iterations off a loop as long as its first exit is decided by constants. Where those of the loop itself
 //! are, it would alternate between them and the check, and peel all iterations of the budget, which takes hours. So there the check
-//! compares with a 0 that compilers do not know, computed from the first integer that the shader has read:
+//! compares with a 0 that compilers do not know, computed from an input of the shader where the function begins:
 //!
 //! ```text
-//! %value = ..
+//! %value = Load %input
 //! %next = IAdd %value 1, %product = IMul %value %next, %zero = BitwiseAnd %product 1        one factor is even
 //! ..
 //! %failed = IEqual %n %zero
 //! ```
 //!
-//! Such a loop has no check if the shader has read no integer in front of it.
+//! Such a loop has no check in a shader without inputs of 32-bit numbers.
 //!
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon are left alone
 //! (`analysis::trip_count`).
@@ -34,7 +34,7 @@ use crate::analysis::loop_nest::Loop;
 use crate::analysis::trip_count::TripCounts;
 use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Id, Inst, Literal, op};
 
 /// Most loops around a loop that its message names.
 const MAX_AROUND: usize = 4;
@@ -47,6 +47,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     }
     let mut trip_counts = TripCounts::new(planter.index, planter.function, &nest);
     let mut exits = ConstantExits::new(planter.index, planter.function);
+    let mut zero = None;
     let endless: Vec<&Loop> = nest.loops().iter().filter(|l| !trip_counts.is_short(l)).collect();
     for l in endless {
         let Some(header) = planter.index.blocks.get(l.header) else {
@@ -59,13 +60,13 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         if !planter.selects(&position) {
             continue;
         }
-        let hidden_zero = match exits.has(l) {
-            true => match exits.dynamic_integer(l) {
-                Some((value, offset)) => Some(hide_zero(planter, value, offset)),
-                None => continue,
-            },
-            false => None,
-        };
+        let input = exits.has(l).then(|| exits.input());
+        if input == Some(None) {
+            continue;
+        }
+        let hidden_zero = input
+            .flatten()
+            .map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
         let budget = planter.options().sanitize.loop_budget;
         let mut message = Message::new("loop does not end: %u iterations");
         let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
@@ -91,10 +92,27 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     }
 }
 
-/// Computes a 0 from `value`, in its block, where `offset` is behind its instruction.
-fn hide_zero(planter: &mut Planter<'_, '_, '_>, value: Id, offset: usize) -> Id {
-    planter.insert(offset, |out| {
-        let one = out.constant(1);
+/// Computes a 0 at the start of the function, from an input variable with this pointee.
+fn hide_zero(planter: &mut Planter<'_, '_, '_>, (variable, pointee): (Id, Id)) -> Id {
+    let index = planter.index;
+    let is_vector = index.opcode(pointee) == op::TypeVector;
+    let blocks = index.blocks_of(planter.function);
+    let start = blocks.first().map_or(0, |first| {
+        let variables = index.insts(first.offset, first.end);
+        let variables = variables.filter(|inst| inst.opcode() == op::Variable);
+        variables.map(|inst| inst.end()).last().unwrap_or(first.offset + 2)
+    });
+    planter.insert(start, |out| {
+        let (uint, one) = (out.uint(), out.constant(1));
+        let mut value = out.emit(op::Load, pointee, variable);
+        let mut ty = pointee;
+        if is_vector {
+            ty = index.part_type(pointee, 0);
+            value = out.emit(op::CompositeExtract, ty, (value, Literal(0)));
+        }
+        if ty != uint {
+            value = out.calculate(op::Bitcast, value);
+        }
         let next = out.calculate(op::IAdd, (value, one));
         let product = out.calculate(op::IMul, (value, next));
         out.calculate(op::BitwiseAnd, (product, one))

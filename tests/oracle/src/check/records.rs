@@ -83,8 +83,8 @@ pub(super) fn same(
             found.dropped
         ));
     }
-    if found.dropped == 0 && rewritten.flags.iter().filter(|f| **f != 0).count() != found.records.len() {
-        return Err("the ABORTED word does not match the aborted invocations".into());
+    if found.dropped == 0 && rewritten.flags.iter().filter(|flag| **flag).count() != found.records.len() {
+        return Err("CURSOR and ABORTED do not match the aborted invocations".into());
     }
     Ok(dropped + missing)
 }

@@ -8,7 +8,7 @@ use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
 use std::collections::HashMap;
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, header};
 
 /// Invocations per entry point.
 pub(super) const INVOCATIONS: usize = 4;
@@ -45,10 +45,10 @@ pub(super) struct Run {
     pub(super) buffers: Vec<(u32, Region)>,
     /// Number of calls of `due` by each invocation.
     pub(super) ticks: Vec<u32>,
-    /// ABORTED word in the control block in use after each invocation of a rewrite.
-    pub(super) flags: Vec<u32>,
-    /// ABORTED word that the host reads.
-    pub(super) host_flags: Vec<u32>,
+    /// Whether each invocation of a rewrite has changed what waiting loops poll.
+    pub(super) flags: Vec<bool>,
+    /// Whether the host knows of an abort, after each invocation.
+    pub(super) host_flags: Vec<bool>,
     /// Control block in use, then the records.
     pub(super) arena: Region,
     /// The values of each aborted invocation, if they are kept.
@@ -128,22 +128,36 @@ fn run(
     }
     let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
     let (mut flags, mut host_flags, mut frames) = (Vec::new(), Vec::new(), Vec::new());
+    let mut last_cursor = 0;
     for identity in &schedule.identities {
         ends.push(machine.run(schedule.entry, *identity)?);
         let is_aborted = matches!(ends.last(), Some(InvocationEnd::Aborted { .. }));
         frames.push((options.keeps_frames && is_aborted).then(|| machine.frame()));
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
-        let mut read = Vec::new();
-        let is_control = |p: &&mut Physical| [arena.control, arena.before_records()].contains(&p.address);
-        for control in machine.physical_mut().iter_mut().filter(is_control) {
-            // Reset the flag, so that a loop of the next invocation that watches for aborts does not end.
-            let flag = control.region.read(u64::from(ABORTED_OFFSET), 4);
-            read.push(flag.map_or(0, |f| f.bits as u32));
-            control.region.set_word(u64::from(ABORTED_OFFSET), 0);
+        let [control, records, before] = [arena.control, arena.records, arena.before_records()];
+        let word = |address: u64, offset: u32| {
+            let memory = machine.physical().iter().find(|memory| memory.address == address);
+            memory.map_or(0, |memory| memory.word(offset))
+        };
+        let cursor = word(control, CURSOR_OFFSET);
+        flags.push(cursor != last_cursor || word(control, ABORTED_OFFSET) != 0);
+        last_cursor = cursor;
+        // As `layer::arena::Arena::aborted`.
+        let first = match before == control {
+            true => cursor,
+            false => word(records, header::LENGTH * 4),
+        };
+        host_flags.push(first != 0 || word(before, ABORTED_OFFSET) != 0);
+        // A loop of the next invocation that watches for aborts does not end.
+        machine.hide_aborts(control);
+        for memory in machine
+            .physical_mut()
+            .iter_mut()
+            .filter(|memory| memory.address == control)
+        {
+            memory.region.set_word(u64::from(ABORTED_OFFSET), 0);
         }
-        flags.extend(read.first());
-        host_flags.extend(read.last());
     }
     Ok(Run {
         ends,
@@ -198,15 +212,20 @@ pub(super) fn same(original: &Run, rewritten: &Run, schedule: &Schedule<'_>) -> 
             ));
         }
         let aborted = matches!(first, InvocationEnd::Aborted { .. });
-        let flag = rewritten.flags.get(number).copied().unwrap_or(0);
-        if flag != 0 && !aborted {
-            return Err(format!("invocation {number} did not abort, but ABORTED is {flag}"));
+        let flag = rewritten.flags.get(number).copied().unwrap_or(false);
+        if flag && !aborted {
+            return Err(format!("invocation {number} did not abort, but polls see an abort"));
         }
     }
-    if rewritten.host_flags != rewritten.flags {
+    let mut is_aborted = false;
+    let so_far = rewritten.flags.iter().map(|flag| {
+        is_aborted |= flag;
+        is_aborted
+    });
+    if !so_far.eq(rewritten.host_flags.iter().copied()) {
         let (host_flags, flags) = (&rewritten.host_flags, &rewritten.flags);
         return Err(format!(
-            "invocations read ABORTED as {flags:?}, the host as {host_flags:?}"
+            "invocations abort by {flags:?}, the host knows of an abort by {host_flags:?}"
         ));
     }
     for ((binding, first), (_, second)) in original.buffers.iter().zip(&rewritten.buffers) {

@@ -62,6 +62,24 @@ impl Machine<'_> {
         }
     }
 
+    /// Calls the function that polls for aborts, which sees those of this invocation only.
+    fn poll(&mut self, function: &Function) -> Result<Flow> {
+        let earlier = self.earlier_aborts;
+        self.add_to_cursor(earlier.map(|(cursor, count)| (cursor, count.wrapping_neg())));
+        let flow = self.call(function, Vec::new());
+        self.add_to_cursor(earlier);
+        flow
+    }
+
+    fn add_to_cursor(&mut self, change: Option<(u64, u32)>) {
+        let Some((cursor, count)) = change else { return };
+        let of_cursor = self.physical.iter_mut().find(|memory| memory.address == cursor);
+        if let Some(memory) = of_cursor {
+            let value = memory.word(0).wrapping_add(count);
+            memory.region.set_word(0, value);
+        }
+    }
+
     pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Flow> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -101,7 +119,11 @@ impl Machine<'_> {
                             .iter()
                             .map(|id| self.value(*id).cloned())
                             .collect::<Result<_>>()?;
-                        match self.call(callee, arguments)? {
+                        let flow = match Some(callee.id) == self.rewritten.poll {
+                            true => self.poll(callee)?,
+                            false => self.call(callee, arguments)?,
+                        };
+                        match flow {
                             Flow::Returned(Some(value)) => put(&mut self.values, inst.word(1), Some(value)),
                             Flow::Returned(None) => {}
                             end @ Flow::End(_) => return Ok(end),

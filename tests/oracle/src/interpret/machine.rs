@@ -20,6 +20,14 @@ pub struct Physical {
     pub region: Region,
 }
 
+impl Physical {
+    /// The word at a byte offset, 0 if it is undefined.
+    pub fn word(&self, offset: u32) -> u32 {
+        let word = self.region.read(u64::from(offset), 4);
+        word.map_or(0, |word| word.bits as u32)
+    }
+}
+
 /// Inputs of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
@@ -79,6 +87,8 @@ pub struct Machine<'m> {
     pub(super) rewritten: Rewritten,
     pub(super) budget: Option<LoopBudget>,
     pub(super) iterations_left: u32,
+    /// The address of a rewrite's CURSOR, and its value before this invocation.
+    pub(super) earlier_aborts: Option<(u64, u32)>,
 }
 
 /// Sets the element of an id, unless the id exceeds the module's bound.
@@ -154,6 +164,7 @@ impl<'m> Machine<'m> {
             rewritten: Rewritten::new(module),
             budget: None,
             iterations_left: 0,
+            earlier_aborts: None,
         };
         let mut buffers = setup.buffers;
         for inst in &module.globals {
@@ -258,6 +269,12 @@ impl<'m> Machine<'m> {
     /// Physically addressed memory, to modify between invocations.
     pub fn physical_mut(&mut self) -> &mut [Physical] {
         &mut self.physical
+    }
+
+    /// Hides the aborts so far from polls. `cursor`: the address of CURSOR, where its memory begins.
+    pub fn hide_aborts(&mut self, cursor: u64) {
+        let memory = self.physical.iter().find(|memory| memory.address == cursor);
+        self.earlier_aborts = memory.map(|memory| (cursor, memory.word(0)));
     }
 
     /// The values after an invocation.

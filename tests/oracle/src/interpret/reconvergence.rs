@@ -15,7 +15,7 @@ pub(super) struct Rewritten {
     /// The flag of an invocation that has aborted: a `bool`, or the key of its record, which is not 0 then.
     pub(super) flag: Option<Id>,
     /// The function that reads whether any invocation has aborted.
-    poll: Option<Id>,
+    pub(super) poll: Option<Id>,
     /// Functions that poll, themselves or in callees.
     polling: HashSet<Id>,
 }
