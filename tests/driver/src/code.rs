@@ -69,13 +69,15 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
 /// block is a buffer whose address is a constant; otherwise it is in the arena.
 pub fn arena(words: &[u32], mut buffers: impl Iterator<Item = u64> + Clone) -> Option<(u64, u64)> {
     let (addresses, values) = (addresses(words), constants(words));
-    let is_base = |low: u32| values.values().any(|value| *value == low);
-    let is_arena = |address: &u64| is_base((address + u64::from(CONTROL_BYTES)) as u32);
-    let control = buffers
-        .clone()
-        .find(|address| addresses.contains(address) && !is_arena(address));
-    let arena = buffers.find(|address| is_arena(address) && (control.is_some() || addresses.contains(address)))?;
-    Some((arena, control.unwrap_or(arena)))
+    let is_constant = |word: u32| values.values().any(|value| *value == word);
+    let is_arena = |address: &u64| {
+        let records = address + u64::from(CONTROL_BYTES);
+        is_constant(records as u32) && is_constant((records >> 32) as u32)
+    };
+    let control = buffers.clone().find(|address| addresses.contains(address))?;
+    let arena = buffers.find(|address| *address != control && is_arena(address));
+    let arena = arena.or_else(|| Some(control).filter(is_arena))?;
+    Some((arena, control))
 }
 
 /// The trap that the layer compiled into the module.

@@ -114,9 +114,16 @@ fn a_missing_abort_flag_is_detected() {
     assert_detected(&|inst, names| (!removed(inst, names)).then(|| inst.clone()), 30);
 }
 
+/// Only the records that are not compact have one.
 #[test]
 fn a_missing_commit_is_detected() {
-    assert_needed(op::FunctionCall, 2, "vkabort_commit", 40);
+    assert_needed(op::FunctionCall, 2, "vkabort_commit", 35);
+}
+
+/// The last word of a compact record: its entry point and its site.
+#[test]
+fn a_wrong_tag_is_detected() {
+    assert_distinguished(op::BitwiseOr, op::BitwiseAnd, 40);
 }
 
 #[test]

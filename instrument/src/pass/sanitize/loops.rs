@@ -19,7 +19,7 @@
 //! %failed = IEqual %n %zero
 //! ```
 //!
-//! Such a loop has no check in a shader without inputs of 32-bit numbers.
+//! A shader without inputs of 32-bit numbers compares with the constant there too.
 //!
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon are left alone
 //! (`analysis::trip_count`).
@@ -60,13 +60,8 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         if !planter.selects(&position) {
             continue;
         }
-        let input = exits.has(l).then(|| exits.input());
-        if input == Some(None) {
-            continue;
-        }
-        let hidden_zero = input
-            .flatten()
-            .map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
+        let input = exits.has(l).then(|| exits.input()).flatten();
+        let hidden_zero = input.map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
         let budget = planter.options().sanitize.loop_budget;
         let mut message = Message::new("loop does not end: %u iterations");
         let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
