@@ -75,7 +75,7 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
             true => Some(address as *mut u8),
             false => state.addresses.host(address),
         };
-        let Some((records, control)) = code::arena(words, state.addresses.bound.keys().copied()) else {
+        let Some((records, control)) = code::arena(words, |address| host(address).is_some()) else {
             continue;
         };
         let (Some(records), Some(control)) = (host(records), host(control)) else {

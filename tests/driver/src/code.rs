@@ -64,20 +64,27 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
     instructions(words).filter_map(two_words).collect()
 }
 
-/// Addresses of the arena and of the control block in use, which `buffers` begin at. Shaders compute the addresses of records from
-/// the low half of the address behind the arena's own control block, so that half is a constant of the module. A separate control
-/// block is a buffer whose address is a constant; otherwise it is in the arena.
-pub fn arena(words: &[u32], mut buffers: impl Iterator<Item = u64> + Clone) -> Option<(u64, u64)> {
-    let (addresses, values) = (addresses(words), constants(words));
-    let is_constant = |word: u32| values.values().any(|value| *value == word);
-    let is_arena = |address: &u64| {
-        let records = address + u64::from(CONTROL_BYTES);
-        is_constant(records as u32) && is_constant((records >> 32) as u32)
-    };
-    let control = buffers.clone().find(|address| addresses.contains(address))?;
-    let arena = buffers.find(|address| *address != control && is_arena(address));
-    let arena = arena.or_else(|| Some(control).filter(is_arena))?;
-    Some((arena, control))
+/// Addresses of the arena and of the control block in use. Shaders add the offset of a record to the low half of the address
+/// behind the arena's own control block, and put the constant high half behind it. A separate control block is another address
+/// of a buffer; otherwise it is in the arena.
+pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
+    let values = constants(words);
+    let sums: HashMap<u32, u32> = instructions(words)
+        .filter_map(|(opcode, operands)| match (opcode, operands) {
+            (op::IAdd, [_, id, _, base]) => Some((*id, *values.get(base)?)),
+            _ => None,
+        })
+        .collect();
+    let records = instructions(words).find_map(|(opcode, operands)| match (opcode, operands) {
+        (op::CompositeConstruct, [_, _, sum, high]) => {
+            Some(u64::from(*sums.get(sum)?) | u64::from(*values.get(high)?) << 32)
+        }
+        _ => None,
+    })?;
+    let arena = records.checked_sub(u64::from(CONTROL_BYTES))?;
+    let is_control = |address: &u64| *address >> 32 != 0 && ![arena, records].contains(address) && is_buffer(*address);
+    let control = addresses(words).into_iter().find(is_control);
+    Some((arena, control.unwrap_or(arena)))
 }
 
 /// The trap that the layer compiled into the module.
