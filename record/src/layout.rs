@@ -9,8 +9,9 @@
 //! control block:
 //! byte   0  CURSOR    next free slot, in slots of 64 bytes from the start of the record area
 //!        4  ABORTED   1: an invocation has aborted that CURSOR does not count, or not yet
-//!        8  DROPPED   aborts without a record that CURSOR does not count, less what it counts too much, modulo 2^32
-//!       12  (unused up to 64)
+//!        8  (unused up to 64)
+//!       64  DROPPED   16 counters, one every 64 bytes, of which each abort uses one: their sum modulo 2^32 is the number of
+//!                     aborts without a record that CURSOR does not count, less what it counts too much
 //!
 //! record area: records of whole 16-byte units, each at the start of a slot
 //!
@@ -38,9 +39,8 @@
 //! An invocation that aborts adds its record's slots to CURSOR, writes LENGTH, the header and the payload, makes them
 //! available at device scope, writes COMMIT, and terminates. So some invocation has aborted if CURSOR or ABORTED is not 0. An
 //! abort before a loop that may wait for it sets ABORTED at once. The capacity exceeds the largest record, so the first one
-//! always fits. Past the capacity, CURSOR counts the aborts without a record: each compact record of one slot adds 1
-//! there too. Others load CURSOR before, add only 1 to DROPPED if it is past the capacity, and correct DROPPED if they pass it
-//! themselves. CURSOR is set back to [`CURSOR_LIMIT`] whenever it exceeds that, so that it never wraps.
+//! always fits. Before the addition an invocation loads CURSOR, and adds only 1 to DROPPED if that is past the capacity. Those
+//! that pass it themselves are counted there, and correct DROPPED if their record has several slots.
 
 /// Bytes in a unit: the granularity of LENGTH.
 pub const UNIT_BYTES: u32 = 16;
@@ -53,18 +53,22 @@ pub const SLOT_BYTES: u32 = SLOT_UNITS * UNIT_BYTES;
 pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 
 /// Bytes of the control block.
-pub const CONTROL_BYTES: u32 = 64;
+pub const CONTROL_BYTES: u32 = DROPPED_OFFSET + DROPPED_COUNTERS * DROPPED_STRIDE;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;
-/// Value of CURSOR at which it stops to count.
-pub const CURSOR_LIMIT: u32 = 1 << 31;
 /// Byte offset of ABORTED in the control block: beside CURSOR, since who watches for aborts reads both.
 pub const ABORTED_OFFSET: u32 = 4;
 /// Value of ABORTED after such an abort. Memory that was lost with the device reads as zeros or ones, which
 /// means nothing.
 pub const ABORTED: u32 = 1;
 /// Byte offset of DROPPED in the control block.
-pub const DROPPED_OFFSET: u32 = 8;
+pub const DROPPED_OFFSET: u32 = 64;
+/// Counters of DROPPED.
+pub const DROPPED_COUNTERS: u32 = 16;
+/// Bytes from one counter to the next: a cache line, so that cores do not wait for each other.
+pub const DROPPED_STRIDE: u32 = 64;
+/// The bits of a word that are the byte offset of a counter.
+pub const DROPPED_MASK: u32 = (DROPPED_COUNTERS - 1) * DROPPED_STRIDE;
 
 /// Word offsets in a record's header.
 pub mod header {
@@ -101,7 +105,8 @@ const _: () = {
         CONTROL_BYTES.is_multiple_of(SLOT_BYTES),
         "the first record starts on a slot"
     );
-    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < DROPPED_OFFSET && DROPPED_OFFSET < CONTROL_BYTES);
+    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < DROPPED_OFFSET);
+    assert!(DROPPED_COUNTERS.is_power_of_two() && DROPPED_STRIDE.is_power_of_two());
     assert!(header::IDENTITY + 4 == header::WORDS);
 };
 

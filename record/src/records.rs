@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One complete abort record.
+/// One complete abort record. There are thousands in a storm of aborts, so it is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Unit offset in the record area.
@@ -23,8 +23,8 @@ pub struct Record {
     pub execution_model: u32,
     /// Key of the pipeline's specialisation; 0 for the defaults.
     pub specialization: u32,
-    /// The invocation that aborted.
-    pub invocation: Invocation,
+    /// IDENTITY of the invocation that aborted, see [`Self::invocation`].
+    pub identity: [u32; 4],
     /// The message and the values at the abort.
     pub contents: Contents,
 }
@@ -36,9 +36,9 @@ pub enum Contents {
     /// and padding.
     Bytes {
         /// All of them.
-        bytes: Vec<u8>,
+        bytes: Box<[u8]>,
         /// The size of the message.
-        size: usize,
+        size: u32,
     },
     /// The values of a compact record. In a storm of aborts there are thousands, of which a report shows a few: they stay words of
     /// the snapshot until then.
@@ -50,11 +50,21 @@ pub enum Contents {
     },
 }
 
+impl Record {
+    /// The invocation that aborted.
+    pub fn invocation(&self) -> Invocation {
+        Invocation::from_words(self.execution_model, self.identity)
+    }
+}
+
 impl From<Vec<u8>> for Contents {
     /// A message without values.
     fn from(bytes: Vec<u8>) -> Self {
-        let size = bytes.len();
-        Self::Bytes { bytes, size }
+        let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        Self::Bytes {
+            bytes: bytes.into(),
+            size,
+        }
     }
 }
 
@@ -105,7 +115,7 @@ impl Records {
     /// the values of the message if the record is compact and its module not known.
     pub fn bytes<'a>(&'a self, record: &'a Record) -> (Cow<'a, [u8]>, usize) {
         if let Contents::Bytes { bytes, size } = &record.contents {
-            return (bytes.into(), *size);
+            return ((&**bytes).into(), *size as usize);
         }
         let words = self.compact_words(record);
         match self.template(record) {
@@ -145,7 +155,7 @@ impl Records {
     /// Identifies the message and the values of a record among those of its site.
     pub(crate) fn contents_key<'a>(&'a self, record: &'a Record) -> ContentsKey<'a> {
         match &record.contents {
-            Contents::Bytes { bytes, .. } => ContentsKey::Bytes(bytes.into()),
+            Contents::Bytes { bytes, .. } => ContentsKey::Bytes((&**bytes).into()),
             Contents::Compact { .. } => ContentsKey::Words(self.compact_words(record)),
         }
     }

@@ -1,10 +1,9 @@
 //! An owned copy of an arena, and the bounded walk that reads its records.
 
 use crate::compact::{self, Origin, ShortHash, Tag};
-use crate::invocation::Invocation;
 use crate::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_LIMIT, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS,
-    SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_COUNTERS, DROPPED_OFFSET, DROPPED_STRIDE,
+    HEADER_UNITS, MAX_VALUE_UNITS, SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::records::{Contents, Record, Records};
 use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
@@ -107,8 +106,9 @@ impl Snapshot {
         records.control_lost =
             cursor < last_end.div_ceil(SLOT_UNITS) || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
         if !records.control_lost {
-            let past_capacity = cursor.min(CURSOR_LIMIT).saturating_sub(capacity / SLOT_UNITS);
-            records.dropped = past_capacity.wrapping_add(self.control(DROPPED_OFFSET));
+            let past_capacity = cursor.saturating_sub(capacity / SLOT_UNITS);
+            let counters = (0..DROPPED_COUNTERS).map(|at| self.control(DROPPED_OFFSET + at * DROPPED_STRIDE));
+            records.dropped = counters.fold(past_capacity, u32::wrapping_add);
         }
         records.tables = modules.tables;
         let is_compact = |record: &Record| matches!(record.contents, Contents::Compact { .. });
@@ -140,12 +140,7 @@ impl Snapshot {
         let words = self
             .words
             .get(first..first + ((length - HEADER_UNITS) * UNIT_WORDS) as usize)?;
-        let mut bytes = Vec::with_capacity(words.len() * 4);
-        words
-            .iter()
-            .for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-        let size = (size as usize).min(bytes.len());
-        let id = |i| word(header::IDENTITY + i);
+        let bytes: Box<[u8]> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         Some(Record {
             unit,
             units: length,
@@ -153,7 +148,7 @@ impl Snapshot {
             site: SiteId(word(header::SITE)),
             execution_model: word(header::STAGE),
             specialization: word(header::SPECIALIZATION),
-            invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
+            identity: [0, 1, 2, 3].map(|at| word(header::IDENTITY + at)),
             contents: Contents::Bytes { bytes, size },
         })
     }
@@ -194,7 +189,7 @@ impl Snapshot {
             site: SiteId(tag.site),
             execution_model,
             specialization: specialization.first().copied().unwrap_or(0),
-            invocation: Invocation::from_words(execution_model, identity),
+            identity,
             contents: Contents::Compact { words, table },
         })
     }

@@ -6,6 +6,8 @@ use crate::template::{Template, TemplateWord};
 struct Arena {
     words: Vec<u32>,
     capacity: u32,
+    /// The counter of DROPPED for the next abort.
+    counter: u32,
 }
 
 impl Arena {
@@ -13,6 +15,7 @@ impl Arena {
         Self {
             words: vec![0; (CONTROL_BYTES / 4 + capacity * UNIT_WORDS) as usize],
             capacity,
+            counter: 0,
         }
     }
 
@@ -26,8 +29,9 @@ impl Arena {
             count = 1_u32.wrapping_sub((slot + slots).saturating_sub(capacity));
         }
         if !fits {
-            let dropped = &mut self.words[(DROPPED_OFFSET / 4) as usize];
-            *dropped = dropped.wrapping_add(count);
+            let counter = &mut self.words[((DROPPED_OFFSET + self.counter * DROPPED_STRIDE) / 4) as usize];
+            *counter = counter.wrapping_add(count);
+            self.counter = (self.counter + 1) % DROPPED_COUNTERS;
         }
         fits.then_some(slot * SLOT_UNITS)
     }

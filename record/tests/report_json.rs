@@ -6,7 +6,6 @@ use json_schema::check;
 use serde_json::Value as Json;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vkabort_record::invocation::Invocation;
 use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
@@ -182,7 +181,7 @@ fn reports() -> Vec<Report> {
         site: SiteId(site),
         execution_model: model,
         specialization: 0,
-        invocation: Invocation::from_words(model, [3, 4, 5, 1]),
+        identity: [3, 4, 5, 1],
         contents: Contents::from(payload),
     };
     let records = Records {

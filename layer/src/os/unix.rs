@@ -40,13 +40,6 @@ pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {
         unsafe { unmap(base, bytes) };
         return None;
     }
-    // Thousands of aborting invocations then wait for one page fault, not for one every 64 records. A kernel without such pages
-    // refuses.
-    #[cfg(target_os = "linux")]
-    // SAFETY: the pages were just mapped, and the advice does not change their content.
-    unsafe {
-        libc::madvise(result, bytes, libc::MADV_HUGEPAGE)
-    };
     Some(base)
 }
 

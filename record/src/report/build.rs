@@ -138,7 +138,7 @@ impl SiteReport {
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
                 Sample {
                     number: Some(index as u64 + 1),
-                    invocation: Some(record.invocation.with_workgroup_size(size)),
+                    invocation: Some(record.invocation().with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
                     message: context.message(bytes.get(..message_size).unwrap_or(&bytes)),
                     condition: values.and_then(|values| condition(values, &bytes)),
@@ -253,7 +253,7 @@ fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
 
 /// Bounds of the ids of several invocations of one stage, if the stage has ids in three dimensions or pixels.
 fn extent(records: &[&Record]) -> Option<Extent> {
-    let id = |record: &&Record| match record.invocation {
+    let id = |record: &&Record| match record.invocation() {
         Invocation::Global { global, .. } => Some(global),
         Invocation::Launch { id } => Some(id),
         Invocation::Fragment { pixel: [x, y] } => Some([x, y, 0]),

@@ -43,7 +43,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
         site: SiteId(site),
         execution_model,
         specialization: 0,
-        invocation: Invocation::from_words(execution_model, identity),
+        identity,
         contents: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat().into(),
     }
 }

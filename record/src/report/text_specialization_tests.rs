@@ -53,7 +53,7 @@ fn specialized_text(keys: &[u32], values: bool) -> String {
         let size = if let 2 | 4 = key { *key } else { 8 };
         Record {
             specialization: *key,
-            invocation: Invocation::from_words(5, [global, 0, 0, global % size]),
+            identity: [global, 0, 0, global % size],
             ..record(global, 7)
         }
     });

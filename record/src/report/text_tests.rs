@@ -1,7 +1,6 @@
 //! Tests of [`super`]: whole reports as expected text.
 
 use super::*;
-use crate::invocation::Invocation;
 use crate::message_type::{Member, Type};
 use crate::records::{Record, Records};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
@@ -73,7 +72,7 @@ fn record(global: u32, index: u32) -> Record {
         site: SiteId(0),
         execution_model: 5,
         specialization: 0,
-        invocation: Invocation::from_words(5, [global, 0, 0, global % 8]),
+        identity: [global, 0, 0, global % 8],
         contents: message(index).into(),
     }
 }

@@ -64,14 +64,20 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
     instructions(words).filter_map(two_words).collect()
 }
 
-/// Addresses of the arena and of the control block in use. Shaders add the offset of a record to the low half of the address
-/// behind the arena's own control block, and put the constant high half behind it. A separate control block is another address
+/// Addresses of the arena and of the control block in use. Shaders add the offset of a record, units shifted to bytes, to the
+/// low half of the address behind the arena's own control block, and put the constant high half behind it. A separate control block is another address
 /// of a buffer; otherwise it is in the arena.
 pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
     let values = constants(words);
+    let shifted: BTreeSet<u32> = instructions(words)
+        .filter_map(|(opcode, operands)| match (opcode, operands) {
+            (op::ShiftLeftLogical, [_, id, _, _]) => Some(*id),
+            _ => None,
+        })
+        .collect();
     let sums: HashMap<u32, u32> = instructions(words)
         .filter_map(|(opcode, operands)| match (opcode, operands) {
-            (op::IAdd, [_, id, _, base]) => Some((*id, *values.get(base)?)),
+            (op::IAdd, [_, id, offset, base]) if shifted.contains(offset) => Some((*id, *values.get(base)?)),
             _ => None,
         })
         .collect();
@@ -82,7 +88,7 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
         _ => None,
     })?;
     let arena = records.checked_sub(u64::from(CONTROL_BYTES))?;
-    let is_control = |address: &u64| *address >> 32 != 0 && ![arena, records].contains(address) && is_buffer(*address);
+    let is_control = |address: &u64| *address >> 32 != 0 && !(arena..=records).contains(address) && is_buffer(*address);
     let control = addresses(words).into_iter().find(is_control);
     Some((arena, control.unwrap_or(arena)))
 }

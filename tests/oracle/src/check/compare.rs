@@ -20,8 +20,10 @@ use vkabort_record::site::{Site, SiteTable};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
 const ADDRESS: u64 = 0x0123_4567_89A0_0000;
-/// Address of a separate control block. So far away that no offset from the arena reaches it.
-const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_0000_0040;
+/// The address if the control block is elsewhere: the records cross a multiple of 4 GiB.
+const CROSSING_ADDRESS: u64 = 0x0123_4567_FFFF_F800;
+/// Address of a separate control block, whose counters cross one too. So far away that no offset from the arena reaches it.
+const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_FFFF_FE40;
 /// Capacity in units of an arena that holds all records.
 const ROOMY: u32 = 4096;
 /// Address of constant data that the rewrite reads from memory.
@@ -88,7 +90,7 @@ pub fn check_rewriter(
     let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
     let mut arena = Arena::at(ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES);
     if choices.chance(50) {
-        arena = arena.with_control(CONTROL_ADDRESS);
+        arena = Arena::at(CROSSING_ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES).with_control(CONTROL_ADDRESS);
     }
     // The loop of a hang is bounded, because no host clears ABORTED here.
     let trap = match choices.chance(15) {

@@ -97,7 +97,7 @@ fn matches(expected: &Expected<'_>, record: &Record, schedule: &Schedule<'_>) ->
         .unwrap_or_default();
     record.site.0 == expected.site
         && record.execution_model == schedule.entry.model
-        && record.invocation == Invocation::from_words(schedule.entry.model, identity)
+        && record.invocation() == Invocation::from_words(schedule.entry.model, identity)
 }
 
 fn difference(expected: &Expected<'_>, record: &Record, schedule: &Schedule<'_>) -> String {
@@ -108,7 +108,7 @@ fn difference(expected: &Expected<'_>, record: &Record, schedule: &Schedule<'_>)
         expected.site,
         record.site.0,
         record.execution_model,
-        record.invocation
+        record.invocation()
     )
 }
 

@@ -5,12 +5,11 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CURSOR_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, CURSOR_OFFSET, DROPPED_MASK, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
 pub(super) const CURSOR: u32 = 0;
 pub(super) const ABORTED: u32 = 1;
-pub(super) const DROPPED: u32 = 2;
 
 /// Storage class of the arena.
 const CLASS: u32 = storage_class::PhysicalStorageBuffer;
@@ -21,7 +20,7 @@ impl Runtime {
         *self.types.get_or_insert_with(|| {
             let uint = out.uint();
             let unit = out.vector(uint, UNIT_WORDS);
-            let control_pointer = block_pointer(out, &[uint; 3], &[CURSOR_OFFSET, ABORTED_OFFSET, DROPPED_OFFSET]);
+            let control_pointer = block_pointer(out, &[uint; 2], &[CURSOR_OFFSET, ABORTED_OFFSET]);
             let units = out.runtime_array(unit, UNIT_BYTES);
             let units_pointer = block_pointer(out, &[units], &[0]);
             ArenaTypes {
@@ -59,6 +58,50 @@ impl Runtime {
         out.emit(op::Bitcast, ty, words)
     }
 
+    /// A pointer of type `ty` to `offset` bytes behind a device address; `end` is above the largest offset.
+    ///
+    /// ```text
+    /// %low     = IAdd %offset LOW
+    /// %address = CompositeConstruct %low HIGH
+    /// %pointer = Bitcast %ty %address
+    /// ```
+    ///
+    /// Without 64-bit arithmetic at each access, compilers need no carries and half the registers. In the rare arena that
+    /// crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
+    pub(super) fn pointer_behind(&self, out: &mut Emitter, ty: Id, address: u64, offset: Id, end: u64) -> Id {
+        let uint = out.uint();
+        let uvec2 = out.vector(uint, 2);
+        let (low, high) = (address as u32, (address >> 32) as u32);
+        let crosses = u64::from(low) + end > 1 << 32;
+        let [low, mut high_word] = [low, high].map(|value| out.constant(value));
+        let sum = out.calculate(op::IAdd, (offset, low));
+        if crosses {
+            let bool = out.bool();
+            let next = out.constant(high.wrapping_add(1));
+            let carries = out.emit(op::ULessThan, bool, (sum, low));
+            high_word = out.emit(op::Select, uint, (carries, next, high_word));
+        }
+        let words = out.emit(op::CompositeConstruct, uvec2, (sum, high_word));
+        out.emit(op::Bitcast, ty, words)
+    }
+
+    /// Counts an abort without a record: adds `count` to the counter that `selector` chooses, any word that differs between
+    /// invocations that run at the same time.
+    pub(super) fn count_dropped(&mut self, out: &mut Emitter, count: Id, selector: Option<Id>) {
+        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+        let ty = self.types(out).uint_pointer;
+        let address = self.arena.control + u64::from(DROPPED_OFFSET);
+        let counter = match selector {
+            Some(word) => {
+                let mask = out.constant(DROPPED_MASK);
+                let offset = out.calculate(op::BitwiseAnd, (word, mask));
+                self.pointer_behind(out, ty, address, offset, u64::from(DROPPED_MASK) + 4)
+            }
+            None => self.pointer_to(out, ty, address),
+        };
+        out.calculate(op::AtomicIAdd, (counter, scope, relaxed, count));
+    }
+
     /// Pointer to the record area as an array of words.
     pub(crate) fn words(&mut self, out: &mut Emitter) -> Id {
         let ty = *self.words_pointer.get_or_insert_with(|| {
@@ -69,7 +112,7 @@ impl Runtime {
         self.pointer_to(out, ty, self.arena.records)
     }
 
-    /// Pointer to [`CURSOR`], [`ABORTED`] or [`DROPPED`] in the control block in use.
+    /// Pointer to [`CURSOR`] or [`ABORTED`] in the control block in use.
     pub(super) fn control(&mut self, out: &mut Emitter, member: u32) -> Id {
         self.control_at(out, self.arena.control, member)
     }

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! if (key == NONE) return                                                       phase 1, if there may be no record
-//!     slot = atomicAdd(cursor, 1)                                               phase 2, see `compact_reserve`
-//!     if (nothing is reserved) return
+//!     slot = reserved, else return                                              phase 2, see `compact_reserve`
 //!     store identity, origin, specialization, all values, tag | site            phase 3
 //!     trap                                                                      phase 4
 //! ```
@@ -88,7 +87,7 @@ impl Writer<'_> {
     pub(super) fn write_compact(&mut self, shape: CompactShape, records: &[&DeferredRecord], [tag, identity]: [Id; 2]) {
         let uint = self.out.uint();
         // Phase 2.
-        let unit = self.reserve_slot();
+        let unit = self.reserve_slot(identity);
         // Phase 3.
         let record = self.runtime.record(self.out, unit);
         let site = match records {

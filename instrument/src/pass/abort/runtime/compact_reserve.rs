@@ -1,42 +1,53 @@
-//! Reserves compact records of one slot by one addition, which also counts an abort without a record:
+//! Reserves compact records of one slot, or counts an abort without a record, by the same addition:
 //!
 //! ```text
-//! slot = atomicAdd(cursor, 1)
-//! if (slot < capacity) { the record }
-//! else if (slot >= CURSOR_LIMIT) atomicStore(cursor, CURSOR_LIMIT)
+//! has_room = atomicLoad(cursor) < capacity
+//! slot = atomicAdd(has_room ? cursor : dropped[identity], 1)
+//! if (has_room && slot < capacity) { the record }
 //! ```
 //!
-//! The cursor never wraps: it exceeds CURSOR_LIMIT by the additions since the last store at most, and each of these is of
-//! an invocation that has not executed its store yet, so that it still runs.
+//! CURSOR counts the aborts without a record that have seen it below the capacity, DROPPED the others: see `reserve`.
+//! A second addition would cost as much as the first where no invocation aborts, on drivers that execute both sides of a
+//! branch (llvmpipe before Mesa 23).
 
 use super::record_writer::Writer;
-use crate::spv::{Id, op};
-use vkabort_record::layout::{CURSOR_LIMIT, CURSOR_OFFSET, SLOT_UNITS};
+use crate::spv::{Id, Literal, op};
+use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, DROPPED_MASK, DROPPED_OFFSET, SLOT_UNITS};
 
 impl Writer<'_> {
     /// Reserves a record of one slot, and opens a selection for it.
-    pub(super) fn reserve_slot(&mut self) -> Id {
-        let bool = self.out.bool();
+    pub(super) fn reserve_slot(&mut self, identity: Id) -> Id {
+        let (uint, bool) = (self.out.uint(), self.out.bool());
         let ty = self.runtime.types(self.out).uint_pointer;
-        let address = self.runtime.arena.control + u64::from(CURSOR_OFFSET);
-        let [scope, relaxed, one, capacity, limit] =
-            [self.runtime.scope, 0, 1, self.runtime.slots(), CURSOR_LIMIT].map(|value| self.out.constant(value));
-        let cursor = self.runtime.pointer_to(self.out, ty, address);
-        let slot = self.out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, one));
-        let fits = self.out.emit(op::ULessThan, bool, (slot, capacity));
-        let [inside, full, passed, end, merge] = [(); 5].map(|()| self.out.fresh());
-        self.out.branch_if(fits, inside, full, merge);
-        self.out.label(full);
-        let is_over = self.out.emit(op::UGreaterThanEqual, bool, (slot, limit));
-        self.out.branch_if(is_over, passed, end, end);
-        self.out.label(passed);
-        self.out.op(op::AtomicStore, (cursor, scope, relaxed, limit));
-        self.out.branch(end);
-        self.out.label(end);
-        self.out.branch(merge);
-        self.out.label(inside);
-        self.merges.push(merge);
-        self.block = inside;
+        let control = self.runtime.arena.control;
+        let slots = self.runtime.slots();
+        let [scope, relaxed, one, capacity, mask, dropped, cursor] = [
+            self.runtime.scope,
+            0,
+            1,
+            slots,
+            DROPPED_MASK,
+            DROPPED_OFFSET,
+            CURSOR_OFFSET,
+        ]
+        .map(|value| self.out.constant(value));
+        let pointer = self
+            .runtime
+            .pointer_to(self.out, ty, control + u64::from(CURSOR_OFFSET));
+        let now = self.out.emit(op::AtomicLoad, uint, (pointer, scope, relaxed));
+        let has_room = self.out.emit(op::ULessThan, bool, (now, capacity));
+        // Workgroups that run at the same time differ in the first word.
+        let first = self.out.emit(op::CompositeExtract, uint, (identity, Literal(0)));
+        let counter = self.out.calculate(op::BitwiseAnd, (first, mask));
+        let counter = self.out.calculate(op::IAdd, (counter, dropped));
+        let offset = self.out.emit(op::Select, uint, (has_room, cursor, counter));
+        let pointer = self
+            .runtime
+            .pointer_behind(self.out, ty, control, offset, u64::from(CONTROL_BYTES));
+        let slot = self.out.calculate(op::AtomicIAdd, (pointer, scope, relaxed, one));
+        let is_inside = self.out.emit(op::ULessThan, bool, (slot, capacity));
+        let fits = self.out.emit(op::LogicalAnd, bool, (has_room, is_inside));
+        self.open(fits);
         let shift = self.out.constant(SLOT_UNITS.ilog2());
         self.out.calculate(op::ShiftLeftLogical, (slot, shift))
     }

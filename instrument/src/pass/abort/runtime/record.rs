@@ -1,14 +1,4 @@
-//! Pointers into a record, and its header.
-//!
-//! ```text
-//! %bytes   = ShiftLeftLogical %unit 4
-//! %low     = IAdd %bytes LOW                 the low half of the record's address
-//! %address = CompositeConstruct %low HIGH
-//! %record  = Bitcast %units_pointer %address
-//! ```
-//!
-//! Every field is then at a constant offset. Without 64-bit arithmetic at each store, compilers need no carries and half
-//! the registers. In the rare arena that crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
+//! Pointers into a record, and its header. Every field is at a constant offset from the record's address.
 
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
@@ -29,26 +19,11 @@ pub(crate) struct Extent {
 impl Runtime {
     /// Pointer to the record at unit `unit`, as an array of units.
     pub(crate) fn record(&mut self, out: &mut Emitter, unit: Id) -> Id {
-        let (uint, ty) = (out.uint(), self.types(out).units_pointer);
-        let uvec2 = out.vector(uint, 2);
-        let (low, high) = (self.arena.records as u32, (self.arena.records >> 32) as u32);
-        let end = u64::from(low) + u64::from(self.arena.capacity) * u64::from(UNIT_BYTES);
-        let [shift, low, high_word] = [UNIT_BYTES.ilog2(), low, high].map(|value| out.constant(value));
-        let [bytes, record_low, address, record] = [(); 4].map(|()| out.fresh());
-        out.op(op::ShiftLeftLogical, (uint, bytes, unit, shift));
-        out.op(op::IAdd, (uint, record_low, bytes, low));
-        let mut record_high = high_word;
-        if end > 1 << 32 {
-            let bool = out.bool();
-            let next = out.constant(high.wrapping_add(1));
-            let carries = out.fresh();
-            record_high = out.fresh();
-            out.op(op::ULessThan, (bool, carries, record_low, low));
-            out.op(op::Select, (uint, record_high, carries, next, high_word));
-        }
-        out.op(op::CompositeConstruct, (uvec2, address, record_low, record_high));
-        out.op(op::Bitcast, (ty, record, address));
-        record
+        let ty = self.types(out).units_pointer;
+        let shift = out.constant(UNIT_BYTES.ilog2());
+        let bytes = out.calculate(op::ShiftLeftLogical, (unit, shift));
+        let end = u64::from(self.arena.capacity) * u64::from(UNIT_BYTES);
+        self.pointer_behind(out, ty, self.arena.records, bytes, end)
     }
 
     /// Stores unit `number` of a record; `record` is from [`Runtime::record`].

@@ -16,7 +16,7 @@ use super::record::Extent;
 use super::reserve::NO_RECORD;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES};
 
 /// The function being written.
@@ -105,7 +105,7 @@ impl Writer<'_> {
         let mut is_in_place = None;
         let unit = match (reserve, records) {
             (_, []) => self.unit_in_place(),
-            (None, _) => self.reserve(extent.units),
+            (None, _) => self.reserve(extent.units, identity),
             (Some(reserve), _) => {
                 let [here, there, merge, unit] = [(); 4].map(|()| self.out.fresh());
                 let (bool, in_place) = (self.out.bool(), self.out.constant(record_key::IN_PLACE));
@@ -199,16 +199,23 @@ impl Writer<'_> {
     }
 
     /// Reserves a record, and opens a selection for it.
-    pub(super) fn reserve(&mut self, units: Id) -> Id {
+    pub(super) fn reserve(&mut self, units: Id, identity: Id) -> Id {
         let [unit, fits, count] = self.runtime.try_reserve(self.out, units, None, self.block);
         let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
         self.out.branch_if(fits, inside, full, merge);
         self.out.label(full);
-        self.runtime.count_dropped(self.out, count);
+        self.count_dropped(count, identity);
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);
         unit
+    }
+
+    /// Counts an abort without a record by its first word of IDENTITY: workgroups that run at the same time differ there.
+    pub(super) fn count_dropped(&mut self, count: Id, identity: Id) {
+        let uint = self.out.uint();
+        let first = self.out.emit(op::CompositeExtract, uint, (identity, Literal(0)));
+        self.runtime.count_dropped(self.out, count, Some(first));
     }
 
     fn unit_in_place(&mut self) -> Id {
@@ -220,6 +227,11 @@ impl Writer<'_> {
     pub(super) fn open_if(&mut self, comparison: u16, value: Id, with: u32) {
         let (bool, with) = (self.out.bool(), self.out.constant(with));
         let condition = self.out.emit(comparison, bool, (value, with));
+        self.open(condition);
+    }
+
+    /// Opens a selection.
+    pub(super) fn open(&mut self, condition: Id) {
         let [inside, merge] = [(); 2].map(|()| self.out.fresh());
         self.out.branch_if(condition, inside, merge, merge);
         self.out.label(inside);

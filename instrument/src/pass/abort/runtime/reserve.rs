@@ -13,12 +13,12 @@
 //!     atomicAdd(dropped, count); return NO_RECORD                                          phase 4: count
 //! ```
 //!
-//! The load before the add keeps a storm of aborts off the atomic once the arena is full, and keeps the cursor from
-//! wrapping: it passes the capacity by at most one record per invocation in flight. A message whose length is computed
-//! and that is too large for the arena reserves nothing, so it displaces no other record. DROPPED and what CURSOR exceeds the
-//! capacity by are together the number of aborts without a record, see `compact_reserve`.
+//! The load before the addition keeps a storm of aborts off the cursor once the arena is full, where every invocation on every
+//! core would wait for the same cache line, and keeps the cursor from wrapping: it passes the capacity by at most one record
+//! per invocation in flight. A message whose length is computed and that is too large for the arena reserves nothing, so it
+//! displaces no other record. DROPPED and what CURSOR exceeds the capacity by are together the number of aborts without a
+//! record, see `compact_reserve`.
 
-use super::arena::DROPPED;
 use super::deferred::record_key;
 use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
@@ -61,7 +61,7 @@ impl Runtime {
         out.branch(counted);
         out.label(counted);
         // Phase 4.
-        self.count_dropped(out, count);
+        self.count_dropped(out, count, None);
         out.op(op::ReturnValue, none);
         self.end_function(out, outer);
         function
@@ -108,13 +108,5 @@ impl Runtime {
         out.phi(bool, fits, &[(no, block), (is_low, attempt)]);
         out.phi(uint, count, &[(one, block), (correction, attempt)]);
         [out.calculate(op::ShiftLeftLogical, (slot, shift)), fits, count]
-    }
-
-    /// Counts an abort without a record: adds `count` to DROPPED.
-    pub(super) fn count_dropped(&mut self, out: &mut Emitter, count: Id) {
-        let [scope, zero] = [self.scope, 0].map(|value| out.constant(value));
-        let dropped = self.control(out, DROPPED);
-        let (uint, old) = (out.uint(), out.fresh());
-        out.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, count));
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct ArenaTypes {
     pub(crate) unit: Id,
     pub(crate) unit_pointer: Id,
     pub(crate) uint_pointer: Id,
-    /// To a block of ABORTED and DROPPED.
+    /// To a block of CURSOR and ABORTED.
     pub(super) control_pointer: Id,
     /// To a block with a runtime array of units.
     pub(super) units_pointer: Id,
