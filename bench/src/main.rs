@@ -6,6 +6,7 @@
     reason = "a benchmark prints its progress and its measurements"
 )]
 
+mod comparison;
 mod parts;
 mod plot;
 mod report;

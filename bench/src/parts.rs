@@ -89,8 +89,9 @@ impl Part {
                  mode that it needs. Push constants are in a buffer."
             }
             Self::Storm => {
-                "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. debugPrintf \
-                 keeps no more messages than its buffer has room for."
+                "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. The \
+                 layer keeps 16,367 messages and counts the others. debugPrintf keeps what its buffer has room for, by default 23, and \
+                 counts none of the others."
             }
             Self::Loss => "Executed. Wall time from the submission to its end without and with an abort.",
             Self::Messages => {

@@ -66,6 +66,8 @@ pub const REWRITING: Case = Case::new("rewrite::all", |_| Ok(measure(Measurement
 ///
 /// A shader does not compile.
 fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
+    let options = Options::default();
+    let rewrite = |words: &[u32]| rewrite(words, &options);
     for length in [100, 10_000, 1_000_000] {
         let words = without_aborts(length);
         let time = median(SAMPLES, || repeated(|| rewrite(&words)))?;
@@ -140,8 +142,8 @@ fn repeated(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
 }
 
 /// Rewrites a module. One without aborts is only scanned.
-fn rewrite(words: &[u32]) -> Result<()> {
-    black_box(instrument(black_box(words), &Options::default()))?;
+fn rewrite(words: &[u32], options: &Options) -> Result<()> {
+    black_box(instrument(black_box(words), options))?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The goals, each with what was measured.
 
+use crate::comparison::{NOT_MEASURED, Pair, added, each, joined, pairs, ratios, signed, summed};
 use crate::parts::Part;
 use crate::rewriting::{SPIRV_TOOLS, WITH_VALIDATION};
 use std::collections::BTreeMap;
@@ -10,128 +11,13 @@ use vkabort_tests::measure::shaders::Variant;
 /// Measurements by part.
 pub type ByPart = BTreeMap<Part, Vec<Measurement>>;
 
-/// Two values of a driver and subject: of a variant and of its baseline.
-struct Pair<'a> {
-    of: &'a Measurement,
-    value: f64,
-    baseline: f64,
-}
-
-impl Pair<'_> {
-    fn ratio(&self) -> f64 {
-        self.value / self.baseline
-    }
-
-    fn name(&self) -> String {
-        format!("{}, {}", self.of.driver, self.of.subject)
-    }
-}
-
-/// The pairs of a metric in which both variants have a value.
-fn pairs<'a>(all: &'a [Measurement], metric: &str, variant: &str, baseline: &str) -> Vec<Pair<'a>> {
-    let mut pairs = Vec::new();
-    let (variant, baseline): (String, String) = (variant.into(), baseline.into());
-    for one in all.iter().filter(|one| one.metric == metric && one.variant == variant) {
-        let other = all.iter().find(|other| {
-            other.metric == metric
-                && other.variant == baseline
-                && other.driver == one.driver
-                && other.subject == one.subject
-        });
-        if let (Some(value), Some(baseline)) = (one.value, other.and_then(|other| other.value)) {
-            pairs.push(Pair {
-                of: one,
-                value,
-                baseline,
-            });
-        }
-    }
-    pairs
-}
-
-/// What a variant and another one add to the times of their baseline.
-fn added<'a>(all: &'a [Measurement], variant: &str, other: &str, baseline: &str) -> Vec<Pair<'a>> {
-    let others = pairs(all, "ms", other, baseline);
-    let of = |pair: &Pair<'_>| (pair.of.driver.clone(), pair.of.subject.clone());
-    let with_other = |pair: Pair<'a>| {
-        let other = others.iter().find(|other| of(other) == of(&pair))?;
-        Some(Pair {
-            value: pair.value - pair.baseline,
-            baseline: other.value - other.baseline,
-            ..pair
-        })
-    };
-    pairs(all, "ms", variant, baseline)
-        .into_iter()
-        .filter_map(with_other)
-        .collect()
-}
-
-/// Median, and the worst pair with its name, of the ratios.
-fn ratios(mut pairs: Vec<Pair<'_>>) -> String {
-    pairs.retain(|pair| pair.baseline > 0.0);
-    pairs.sort_by(|one, other| one.ratio().total_cmp(&other.ratio()));
-    match (pairs.get(pairs.len() / 2), pairs.last()) {
-        (Some(median), Some(worst)) => format!(
-            "median {}x of {} pairs, worst {}x ({})",
-            number(median.ratio()),
-            pairs.len(),
-            number(worst.ratio()),
-            worst.name()
-        ),
-        _ => NOT_MEASURED.to_owned(),
-    }
-}
-
-/// The texts, or that there are none.
-fn joined(texts: &[String]) -> String {
-    match texts {
-        [] => NOT_MEASURED.to_owned(),
-        _ => texts.join("; "),
-    }
-}
-
-/// A text for each pair, behind its name.
-fn each(all: Vec<Pair<'_>>, text: impl Fn(&Pair<'_>) -> String) -> String {
-    let texts: Vec<String> = all
-        .iter()
-        .map(|pair| format!("{}: {}", pair.name(), text(pair)))
-        .collect();
-    joined(&texts)
-}
-
-/// The sums of all subjects, by driver, variant and metric.
-fn summed(all: &[Measurement]) -> Vec<Measurement> {
-    let mut sums: Vec<Measurement> = Vec::new();
-    for one in all {
-        let same = |sum: &&mut Measurement| {
-            (&sum.driver, &sum.variant, &sum.metric) == (&one.driver, &one.variant, &one.metric)
-        };
-        match sums.iter_mut().find(same) {
-            Some(sum) => sum.value = sum.value.zip(one.value).map(|(sum, value)| sum + value),
-            None => sums.push(Measurement {
-                subject: "start".to_owned(),
-                ..one.clone()
-            }),
-        }
-    }
-    sums
-}
-
-/// A difference with its sign.
-fn signed(value: f64) -> String {
-    let sign = if value < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", number(value.abs()))
-}
-
-const NOT_MEASURED: &str = "not measured";
-
 /// The rows of the table of goals: what, compared with what, the goal, the result; and whether the shaders were executed or
 /// only compiled.
 pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let of = |part: Part| parts.get(&part).map_or(&[][..], Vec::as_slice);
     let (layer, unchecked, plain) = (Variant::Layer.name(), Variant::Unchecked.name(), Variant::Return.name());
     let (native, printf) = (Variant::Native.name(), Variant::Printf.name());
+    let printf_with_room = Variant::PrintfWithRoom.name();
     let compilers = of(Part::Compilers);
     let planted = Variant::Planted.name();
     let [default_checks, gpu_av, shader_sanitizer] =
@@ -160,6 +46,15 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let times = |pair: &Pair<'_>| format!("{}x", number(pair.ratio()));
     let more = |unit: &'static str| move |pair: &Pair<'_>| format!("{} {unit}", signed(pair.value - pair.baseline));
     let more_ms_in_us = |pair: &Pair<'_>| format!("{} us", signed((pair.value - pair.baseline) * 1e3));
+    // Where debugPrintf prints nothing, its code is that of `return`.
+    let silent = pairs(compilers, "instructions", printf, plain);
+    let silent = silent.iter().filter(|pair| pair.value == pair.baseline);
+    let silent: Vec<&str> = silent.map(|pair| pair.of.driver.as_str()).collect();
+    let against_printf = |metric, is_selected: fn(&str) -> bool| {
+        let mut pairs = pairs(compilers, metric, layer, printf);
+        pairs.retain(|pair| is_selected(&pair.of.subject) && !silent.contains(&pair.of.driver.as_str()));
+        ratios(pairs)
+    };
     let storm = |base: &str| {
         let of_storm = of(Part::Storm).iter().filter(|one| one.subject.starts_with("1048576"));
         let of_storm: Vec<Measurement> = of_storm.cloned().collect();
@@ -236,6 +131,24 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             ratios(pairs(&sites, "compile ms", layer, plain)),
         ),
         compiled(
+            "instructions of one site",
+            printf,
+            "1.25x",
+            against_printf("instructions", |subject| subject != "16 sites"),
+        ),
+        compiled(
+            "instructions of 16 sites",
+            printf,
+            "1x",
+            against_printf("instructions", |subject| subject == "16 sites"),
+        ),
+        compiled(
+            "compilation of one site",
+            printf,
+            "1x",
+            against_printf("compile ms", |subject| subject != "16 sites"),
+        ),
+        compiled(
             "code on drivers with the extension",
             native,
             "smaller",
@@ -308,7 +221,13 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             ratios(pairs(of(Part::Loops), "code", planted, unchecked)),
         ),
         row("a million invocations abort", plain, "1.5x", storm(plain)),
-        row("the same", printf, "0.1x", storm(printf)),
+        row("the same", printf, "1x", storm(printf)),
+        row(
+            "the same, and fewer",
+            printf_with_room,
+            "1x",
+            ratios(pairs(of(Part::Storm), "ms", layer, printf_with_room)),
+        ),
         row(
             "vkQueueSubmit with the extension",
             "no layer",

@@ -39,6 +39,8 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
     "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), with(PRINTF), within(45);
+    "storm::debug_printf_with_room" => storm(context, Variant::PrintfWithRoom),
+        measures(), validation_alone(), with(PRINTF_WITH_ROOM), within(45);
     "loss::one" => loss(context, Dispatch::One, "one of 64 invocations aborts"), measures(), alone(), within(30);
     "loss::waiting" => loss(context, Dispatch::Waiting, "others wait for the one that aborts"), measures(), alone(), within(30);
     "storm::to_the_loss" => loss(context, Dispatch::Million, "a million invocations abort"), measures(), alone(), within(30);
@@ -65,6 +67,13 @@ pub const MEASUREMENTS: &[Case] = cases! {
 
 /// debugPrintf of the validation layer.
 const PRINTF: &[(&str, &str)] = &[("VK_LAYER_PRINTF_ENABLE", "1"), ("VK_LAYER_PRINTF_ONLY_PRESET", "1")];
+
+/// debugPrintf with a buffer as large as the arena. By default it has 1 KiB, which 23 messages fill.
+const PRINTF_WITH_ROOM: &[(&str, &str)] = &[
+    ("VK_LAYER_PRINTF_ENABLE", "1"),
+    ("VK_LAYER_PRINTF_ONLY_PRESET", "1"),
+    ("VK_LAYER_PRINTF_BUFFER_SIZE", "1048576"),
+];
 
 /// The preset "GPU-Assisted Validation" of the validation layer 1.4.341 (its manifest).
 const GPU_AV: &[(&str, &str)] = &[

@@ -14,7 +14,7 @@ use std::ptr;
 use std::time::Duration;
 
 /// Instances and devices that are created; the median of their times counts.
-const SAMPLES: usize = 15;
+const SAMPLES: usize = 61;
 
 /// What the start of a program costs.
 #[derive(Clone, Copy, Debug)]

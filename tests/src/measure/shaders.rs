@@ -39,11 +39,13 @@ pub enum Variant {
     Native,
     /// It prints with debugPrintf, which the validation layer implements, and returns.
     Printf,
+    /// The same, with a buffer as large as the arena.
+    PrintfWithRoom,
 }
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Unchecked,
         Self::Return,
         Self::WithoutValues,
@@ -57,6 +59,7 @@ impl Variant {
         Self::ShaderSanitizer,
         Self::Native,
         Self::Printf,
+        Self::PrintfWithRoom,
     ];
 
     /// Name in tables.
@@ -75,6 +78,7 @@ impl Variant {
             Self::ShaderSanitizer => "GPU-AV's shader sanitizer",
             Self::Native => "native",
             Self::Printf => "debugPrintf",
+            Self::PrintfWithRoom => "debugPrintf, 1 MiB",
         }
     }
 
@@ -85,7 +89,7 @@ impl Variant {
             Self::Return => 1,
             Self::Layer | Self::WithoutValues | Self::WithLines | Self::WithVariables => 2,
             Self::ByValue | Self::Native => 2,
-            Self::Printf => 3,
+            Self::Printf | Self::PrintfWithRoom => 3,
         }
     }
 }

@@ -14,7 +14,7 @@ const INVOCATIONS: u32 = 1 << 20;
 /// Numbers of them that fail their check.
 const FAILING: [u32; 6] = [0, 1, 64, 4096, 1 << 16, INVOCATIONS];
 /// Samples per number; each creates a device and compiles a pipeline.
-const SAMPLES: usize = 5;
+const SAMPLES: usize = 9;
 
 const SHADER: &str = "layout(local_size_x = 64) in;\n\
     layout(std430, set = 0, binding = 0) buffer Words { uint failing; uint words[]; };\n\

@@ -150,7 +150,11 @@ fn storm(kernel: &Kernel<'_>) -> Result<()> {
     let _submission = lose(kernel)?;
     let payloads = kernel.device.payloads()?;
     // Each message takes two slots of 64 bytes out of 1 MiB: a header of 48 bytes, and its text. The control block takes 17.
-    ensure!(payloads.len() == ((1 << 20) / 64 - 17) / 2, "{} messages", payloads.len());
+    ensure!(
+        payloads.len() == ((1 << 20) / 64 - 17) / 2,
+        "{} messages",
+        payloads.len()
+    );
     for (index, found) in (0..).zip(&payloads) {
         ensure!(*found == payload(1, index), "message {index} is {found:?}");
     }
