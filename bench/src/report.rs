@@ -46,7 +46,8 @@ pub fn write() -> Result<()> {
     }
     let mut text = String::from(
         "# Results\n\nWritten by `cargo xtask bench`. Both sides of each comparison are from one run; compare ratios, not times, across \
-         machines. Compile times are processor time.\n\n| | against | goal | result | |\n|---|---|---|---|---|\n",
+         machines. A time is the shortest of several, since other work on the machine only adds to it. Compile times are processor \
+         time.\n\n| | against | goal | result | |\n|---|---|---|---|---|\n",
     );
     for (row, how) in summary::rows(&by_part) {
         text += &format!("| {} | {how} |\n", row.join(" | "));

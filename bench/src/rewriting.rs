@@ -11,7 +11,7 @@ use vkabort_oracle::words::without_extensions;
 use vkabort_runner::{Case, Measurement};
 use vkabort_tests::glsl;
 use vkabort_tests::large_shader::shader;
-use vkabort_tests::measure::{median, medians};
+use vkabort_tests::measure::{shortest, shortest_of_each};
 
 /// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
 mod spirv_tools {
@@ -70,7 +70,7 @@ fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
     let rewrite = |words: &[u32]| rewrite(words, &options);
     for length in [100, 10_000, 1_000_000] {
         let words = without_aborts(length);
-        let time = median(SAMPLES, || repeated(|| rewrite(&words)))?;
+        let time = shortest(SAMPLES, || repeated(|| rewrite(&words)))?;
         let subject = format!("{length} words without aborts");
         each(&Measurement::new(
             &subject,
@@ -94,12 +94,12 @@ fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
     modules.sort_by_key(Vec::len);
     for words in &modules {
         let plain = without_extensions(words).context("not a module")?;
-        let (ours, theirs) = medians(
+        let (ours, theirs) = shortest_of_each(
             SAMPLES,
             || repeated(|| rewrite(words)),
             || repeated(|| round_trip(&plain, false)),
         )?;
-        let validated = median(SAMPLES, || repeated(|| round_trip(&plain, true)))?;
+        let validated = shortest(SAMPLES, || repeated(|| round_trip(&plain, true)))?;
         let subject = format!("{} words", words.len());
         for (variant, time) in [("layer", ours), (SPIRV_TOOLS, theirs), (WITH_VALIDATION, validated)] {
             each(&Measurement::new(

@@ -225,7 +225,7 @@ pub fn shaders(setup: DeviceSetup) -> Result<Vec<(&'static str, Vec<u32>)>> {
     Ok(shaders)
 }
 
-/// Measures each call briefly. Returns its name and median time.
+/// Measures each call briefly. Returns its name and shortest time.
 ///
 /// # Errors
 ///
@@ -236,16 +236,16 @@ pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
     calls.time_submissions(SUBMISSIONS)?;
     let mut times = vec![(
         "vkQueueSubmit".to_owned(),
-        measure::median(30, || calls.time_submissions(SUBMISSIONS))?,
+        measure::shortest(30, || calls.time_submissions(SUBMISSIONS))?,
     )];
     let record = || measure::time(|| (0..SUBMISSIONS).try_for_each(|_| calls.record())).map(|time| time / SUBMISSIONS);
-    times.push(("record and reset commands".to_owned(), measure::median(30, record)?));
+    times.push(("record and reset commands".to_owned(), measure::shortest(30, record)?));
     for (name, spirv) in shaders(setup)? {
         let module = calls.module(&spirv)?;
         let make = || measure::time(|| calls.make_module(&spirv));
-        times.push((format!("vkCreateShaderModule {name}"), measure::median(50, make)?));
+        times.push((format!("vkCreateShaderModule {name}"), measure::shortest(50, make)?));
         let make = || measure::time(|| calls.make_pipeline(module));
-        times.push((format!("vkCreateComputePipelines {name}"), measure::median(20, make)?));
+        times.push((format!("vkCreateComputePipelines {name}"), measure::shortest(20, make)?));
     }
     Ok(times)
 }

@@ -9,8 +9,8 @@ use anyhow::Result;
 use ash::vk;
 use vkabort_runner::Measurement;
 
-/// Pipelines per shader and variant; the median of their times counts.
-const SAMPLES: usize = 3;
+/// Pipelines per shader and variant; the shortest time counts.
+const SAMPLES: usize = 5;
 
 /// Compiles the variants of each shader, and passes the results to `each`.
 ///
@@ -70,7 +70,7 @@ fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
     Device::extended(gpu, options, more)
 }
 
-/// Median time in milliseconds and metrics of the last stage.
+/// Shortest time in milliseconds and metrics of the last stage.
 fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static str, f64)>> {
     let stage = match modules.len() {
         1 => vk::ShaderStageFlags::COMPUTE,
@@ -92,7 +92,7 @@ fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static
             .collect();
         Pipeline::new(device, &modules, flags)
     };
-    let time = super::median(SAMPLES, || Ok(create(vk::PipelineCreateFlags::empty())?.time))?;
+    let time = super::shortest(SAMPLES, || Ok(create(vk::PipelineCreateFlags::empty())?.time))?;
     let mut values = vec![("compile ms", time.as_secs_f64() * 1e3)];
     if has_statistics {
         let pipeline = create(CAPTURE)?;

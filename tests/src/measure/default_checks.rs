@@ -1,8 +1,8 @@
 //! Cost of the checks that `--sanitize` plants by default, against those of the validation layer: the compute shaders of the
 //! benchmarks, executed. The layers of the process decide who checks, so that one process measures one variant.
 
-use super::median;
 use super::shaders::{self, OPERATIONS, Shader, Variant};
+use super::shortest;
 use crate::case::Context;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
@@ -47,7 +47,7 @@ pub fn measure(variant: Variant, mut each: impl FnMut(&Measurement)) -> Result<(
             Ok(time)
         };
         time()?;
-        let time = median(SAMPLES, time)?;
+        let time = shortest(SAMPLES, time)?;
         each(&Measurement::new(
             &job.name,
             variant.name(),

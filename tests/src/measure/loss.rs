@@ -1,7 +1,7 @@
 //! Time from submission to device loss for a dispatch with aborting invocations, compared with the same dispatch without.
 //! Each loss needs a new device.
 
-use super::{median, medians};
+use super::{shortest, shortest_of_each};
 use crate::case::Context;
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -45,7 +45,7 @@ impl Dispatch {
     }
 }
 
-/// Median times from submission to completion without an abort, and to `VK_ERROR_DEVICE_LOST` with one.
+/// Shortest times from submission to completion without an abort, and to `VK_ERROR_DEVICE_LOST` with one.
 ///
 /// # Errors
 ///
@@ -53,9 +53,9 @@ impl Dispatch {
 pub fn to_loss(dispatch: Dispatch) -> Result<(Duration, Duration)> {
     let (shader, groups, plain, aborting) = dispatch.parameters();
     let spirv = glsl::compile(shader)?;
-    medians(
+    shortest_of_each(
         SAMPLES,
-        || median(3, || once(&spirv, groups, &plain, vk::Result::SUCCESS)),
+        || shortest(3, || once(&spirv, groups, &plain, vk::Result::SUCCESS)),
         || once(&spirv, groups, &aborting, vk::Result::ERROR_DEVICE_LOST),
     )
 }

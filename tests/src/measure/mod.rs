@@ -25,37 +25,31 @@ pub fn time(measured: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Median of `samples` measurements.
+/// The shortest of `samples` times: what else runs on the machine only adds to them.
 ///
 /// # Errors
 ///
 /// A measurement fails, or `samples` is 0.
-pub fn median(samples: usize, mut one: impl FnMut() -> Result<Duration>) -> Result<Duration> {
-    let times = (0..samples).map(|_| one()).collect::<Result<Vec<_>>>()?;
-    median_of(times).context("nothing was measured")
+pub fn shortest(samples: usize, one: impl FnMut() -> Result<Duration>) -> Result<Duration> {
+    let times = std::iter::repeat_with(one).take(samples).collect::<Result<Vec<_>>>()?;
+    times.into_iter().min().context("nothing was measured")
 }
 
-/// Medians of two measurements, which alternate so that changes of the machine's speed affect both.
+/// The shortest times of two measurements, which alternate so that changes of the machine's speed affect both.
 ///
 /// # Errors
 ///
 /// A measurement fails, or `samples` is 0.
-pub fn medians(
+pub fn shortest_of_each(
     samples: usize,
     mut first: impl FnMut() -> Result<Duration>,
     mut second: impl FnMut() -> Result<Duration>,
 ) -> Result<(Duration, Duration)> {
-    let (mut first_times, mut second_times) = (Vec::new(), Vec::new());
+    let (mut first_time, mut second_time) = (None::<Duration>, None::<Duration>);
     for _ in 0..samples {
-        first_times.push(first()?);
-        second_times.push(second()?);
+        let (one, other) = (first()?, second()?);
+        first_time = Some(first_time.map_or(one, |time| time.min(one)));
+        second_time = Some(second_time.map_or(other, |time| time.min(other)));
     }
-    let both = median_of(first_times).zip(median_of(second_times));
-    both.context("nothing was measured")
-}
-
-/// Median of the times; none if there are none.
-pub fn median_of(mut times: Vec<Duration>) -> Option<Duration> {
-    times.sort();
-    times.get(times.len() / 2).copied()
+    first_time.zip(second_time).context("nothing was measured")
 }
