@@ -151,11 +151,13 @@ fn kernel(_: &Context, place: Place) -> Result<()> {
     Ok(())
 }
 
-/// The kernels with another setting `values`, each in a process of its own.
-fn values(_: &Context, variant: Variant) -> Result<()> {
+/// The kernels with another setting `values`, each in a process of its own, where they may have other numbers of iterations.
+fn values(_: &Context, setting: Variant) -> Result<()> {
     for place in [Place::InALoop, Place::AfterALoop] {
-        let [time] = kernel::compare(place, [variant])?;
-        milliseconds(place.name(), variant.name(), time);
+        let subject = format!("{}, {}", place.name(), setting.name());
+        let [plain, layer] = kernel::compare(place, [Variant::Return, setting])?;
+        milliseconds(&subject, Variant::Return.name(), plain);
+        milliseconds(&subject, Variant::Layer.name(), layer);
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ The benchmarks compare the layer with the same shader in other variants:
 | by value | the same, but large values are loaded before they are copied |
 | native | aborts; the driver supports the extension itself |
 | debugPrintf | prints with debugPrintf, which the validation layer implements, and returns |
+| debugPrintf, 1 MiB | the same, with a buffer as large as the layer's; by default it has 1 KiB |
 
 *Executed* results are from drivers that run shaders on the CPU. *Only compiled* results are from drivers of GPUs, which compile without
 a GPU. No result is from a shader on a GPU. Compare ratios, not times. A result is the median of all drivers and shaders,
