@@ -6,7 +6,8 @@
 //! Why no reader needs a lock: a handle reaches other threads only after the call that creates it has returned, and no call
 //! uses an object while another destroys it (Vulkan, "Threading Behavior"). So a key's insertion happens before its reads,
 //! and its reads before its removal. Only the insertion and removal of *other* keys race with a read. The reader then
-//! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
+//! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked while
+//! there is an entry. So a map without entries has no reader, and gives its segments back: the library can be unloaded then.
 
 use crate::locks::{lock, try_lock};
 use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, SLOTS, array, const_fn};
@@ -74,7 +75,7 @@ impl<T> HandleMap<T> {
 
     fn segments(&self) -> impl Iterator<Item = &Segment<T>> {
         std::iter::successors(Some(&self.first), |segment| {
-            // SAFETY: a linked segment stays linked until the map is dropped.
+            // SAFETY: a linked segment stays linked while there is an entry to look for.
             unsafe { segment.next.load(Ordering::Acquire).as_ref() }
         })
     }
@@ -115,7 +116,7 @@ impl<T> HandleMap<T> {
     /// The value of `key`, added by `make` if there is none.
     ///
     /// # Safety
-    /// As [`HandleMap::get`].
+    /// As [`HandleMap::get`], and the last entry must not be removed meanwhile.
     pub unsafe fn get_or_insert<'a>(&self, key: usize, make: impl FnOnce() -> Arc<T>) -> Option<&'a T> {
         // SAFETY: the entry is neither removed nor replaced while the value is in use (the caller's contract).
         unsafe {
@@ -150,7 +151,7 @@ impl<T> HandleMap<T> {
                     .next
                     .store(Box::into_raw(Box::new(Segment::new())), Ordering::Release);
             }
-            // SAFETY: a linked segment stays linked until the map is dropped.
+            // SAFETY: segments are unlinked under the writers' lock only.
             match unsafe { segment.next.load(Ordering::Acquire).as_ref() } {
                 Some(next) => segment = next,
                 None => return,
@@ -163,7 +164,22 @@ impl<T> HandleMap<T> {
         let _writing = lock(&self.writers);
         let slot = self.slot(key)?;
         slot.key.store(REMOVED, Ordering::Release);
-        slot.replace(None)
+        let value = slot.replace(None);
+        let mut slots = self.segments().flat_map(|segment| &segment.slots);
+        if slots.all(|slot| slot.value.load(Ordering::Acquire).is_null()) {
+            self.release_segments();
+        }
+        value
+    }
+
+    /// Frees all segments but the first. No other thread may use them, and their values must be gone.
+    fn release_segments(&self) {
+        let mut next = self.first.next.swap(ptr::null_mut(), Ordering::AcqRel);
+        while !next.is_null() {
+            // SAFETY: from `Box::into_raw`, and unlinked, so that nothing else has it.
+            let segment = unsafe { Box::from_raw(next) };
+            next = segment.next.load(Ordering::Acquire);
+        }
     }
 
     /// A counted reference to the value of `key`.
@@ -221,15 +237,10 @@ impl<T> Default for HandleMap<T> {
 
 impl<T> Drop for HandleMap<T> {
     fn drop(&mut self) {
-        let release = |segment: &Segment<T>| segment.slots.iter().for_each(|slot| drop(slot.replace(None)));
-        release(&self.first);
-        let mut next = self.first.next.load(Ordering::Acquire);
-        while !next.is_null() {
-            // SAFETY: from `Box::into_raw`; the map is borrowed exclusively, so no reader has the segment.
-            let segment = unsafe { Box::from_raw(next) };
-            release(&segment);
-            next = segment.next.load(Ordering::Acquire);
+        for slot in self.segments().flat_map(|segment| &segment.slots) {
+            drop(slot.replace(None));
         }
+        self.release_segments();
     }
 }
 
@@ -246,84 +257,5 @@ unsafe fn counted<T>(value: *const T) -> Arc<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// End of the range of keys. Needs several segments.
-    const KEYS: usize = if cfg!(miri) { 100 } else { 500 };
-    /// Miri takes a thousand times as long for a round.
-    const ROUNDS: usize = if cfg!(miri) { 100 } else { 10_000 };
-
-    #[test]
-    fn entries_come_back_until_they_are_removed() {
-        let map = HandleMap::new();
-        for key in 2..KEYS {
-            map.insert(key * 16, Arc::new(key));
-        }
-        for key in 2..KEYS {
-            // SAFETY: nothing is removed yet.
-            assert_eq!(unsafe { map.get(key * 16) }, Some(&key));
-        }
-        for key in (2..KEYS).step_by(2) {
-            assert_eq!(map.remove(key * 16).as_deref(), Some(&key));
-            assert!(map.remove(key * 16).is_none());
-        }
-        for key in 2..KEYS {
-            // SAFETY: nothing is removed while the value is in use.
-            assert_eq!(unsafe { map.get(key * 16) }.is_some(), key % 2 == 1);
-        }
-        assert_eq!(map.values().len(), KEYS / 2 - 1);
-    }
-
-    #[test]
-    fn replacing_and_reusing_slots_keeps_every_count_right() {
-        let value = Arc::new(7);
-        {
-            let map = HandleMap::new();
-            for round in 0..ROUNDS {
-                map.insert(16 + (round % 3) * 8, Arc::clone(&value));
-                map.insert(4096, Arc::clone(&value));
-                map.remove(4096);
-            }
-            assert_eq!(Arc::strong_count(&value), 4);
-            assert!(map.first.next.load(Ordering::Relaxed).is_null(), "slots are used again");
-        }
-        assert_eq!(Arc::strong_count(&value), 1);
-    }
-
-    #[test]
-    fn try_values_does_not_wait_for_a_writer() {
-        let map = HandleMap::new();
-        map.insert(16, Arc::new(1));
-        map.frozen(|_| assert_eq!(map.try_values(), None));
-        assert_eq!(map.try_values(), Some(vec![Arc::new(1)]));
-    }
-
-    #[test]
-    fn null_handles_have_no_entry() {
-        let map = HandleMap::new();
-        map.insert(0, Arc::new(1));
-        // SAFETY: nothing is removed.
-        assert_eq!(unsafe { map.get(0) }, None);
-    }
-
-    #[test]
-    fn checking_for_entries_takes_no_counted_reference() {
-        let map = HandleMap::new();
-        assert!(!map.any(|_| true));
-        map.insert(16, Arc::new(1));
-        let done = std::sync::atomic::AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    assert!(map.any(|value| *value == 1));
-                }
-            });
-            for round in 0..ROUNDS {
-                map.insert(32, Arc::new(round));
-                assert_eq!(map.remove(32).and_then(Arc::into_inner), Some(round));
-            }
-            done.store(true, Ordering::Relaxed);
-        });
-    }
-}
+#[path = "handle_map_tests.rs"]
+mod tests;
