@@ -46,13 +46,13 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let times = |pair: &Pair<'_>| format!("{}x", number(pair.ratio()));
     let more = |unit: &'static str| move |pair: &Pair<'_>| format!("{} {unit}", signed(pair.value - pair.baseline));
     let more_ms_in_us = |pair: &Pair<'_>| format!("{} us", signed((pair.value - pair.baseline) * 1e3));
-    // Where debugPrintf prints nothing, its code is that of `return`.
+    // Where debugPrintf prints nothing, as on Honeykrisp, its code is that of `return`.
     let silent = pairs(compilers, "instructions", printf, plain);
     let silent = silent.iter().filter(|pair| pair.value == pair.baseline);
-    let silent: Vec<&str> = silent.map(|pair| pair.of.driver.as_str()).collect();
+    let silent: Vec<String> = silent.map(Pair::name).collect();
     let against_printf = |metric, is_selected: fn(&str) -> bool| {
         let mut pairs = pairs(compilers, metric, layer, printf);
-        pairs.retain(|pair| is_selected(&pair.of.subject) && !silent.contains(&pair.of.driver.as_str()));
+        pairs.retain(|pair| is_selected(&pair.of.subject) && !silent.contains(&pair.name()));
         ratios(pairs)
     };
     let storm = |base: &str| {

@@ -50,6 +50,8 @@ pub enum Contents {
     },
 }
 
+const _: () = assert!(size_of::<Record>() <= 72);
+
 impl Record {
     /// The invocation that aborted.
     pub fn invocation(&self) -> Invocation {

@@ -65,8 +65,8 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
 }
 
 /// Addresses of the arena and of the control block in use. Shaders add the offset of a record, units shifted to bytes, to the
-/// low half of the address behind the arena's own control block, and put the constant high half behind it. A separate control block is another address
-/// of a buffer; otherwise it is in the arena.
+/// low half of the address behind the arena's own control block, and put the constant high half behind it. A separate control
+/// block is another address of a buffer; otherwise it is in the arena.
 pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
     let values = constants(words);
     let shifted: BTreeSet<u32> = instructions(words)
@@ -88,7 +88,7 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
         _ => None,
     })?;
     let arena = records.checked_sub(u64::from(CONTROL_BYTES))?;
-    let is_control = |address: &u64| *address >> 32 != 0 && !(arena..=records).contains(address) && is_buffer(*address);
+    let is_control = |address: &u64| *address >> 32 != 0 && ![arena, records].contains(address) && is_buffer(*address);
     let control = addresses(words).into_iter().find(is_control);
     Some((arena, control.unwrap_or(arena)))
 }

@@ -5,7 +5,7 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CURSOR_OFFSET, DROPPED_MASK, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
 pub(super) const CURSOR: u32 = 0;
@@ -85,20 +85,16 @@ impl Runtime {
         out.emit(op::Bitcast, ty, words)
     }
 
-    /// Counts an abort without a record: adds `count` to the counter that `selector` chooses, any word that differs between
-    /// invocations that run at the same time.
-    pub(super) fn count_dropped(&mut self, out: &mut Emitter, count: Id, selector: Option<Id>) {
-        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+    /// Pointer to a counter of the control block in use, `offset` bytes behind its start.
+    pub(super) fn counter(&mut self, out: &mut Emitter, offset: Id) -> Id {
         let ty = self.types(out).uint_pointer;
-        let address = self.arena.control + u64::from(DROPPED_OFFSET);
-        let counter = match selector {
-            Some(word) => {
-                let mask = out.constant(DROPPED_MASK);
-                let offset = out.calculate(op::BitwiseAnd, (word, mask));
-                self.pointer_behind(out, ty, address, offset, u64::from(DROPPED_MASK) + 4)
-            }
-            None => self.pointer_to(out, ty, address),
-        };
+        self.pointer_behind(out, ty, self.arena.control, offset, u64::from(CONTROL_BYTES))
+    }
+
+    /// Counts an abort without a record: adds `count` to the counter of DROPPED at `offset`.
+    pub(super) fn count_dropped(&mut self, out: &mut Emitter, count: Id, offset: Id) {
+        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+        let counter = self.counter(out, offset);
         out.calculate(op::AtomicIAdd, (counter, scope, relaxed, count));
     }
 

@@ -17,7 +17,7 @@ use super::reserve::NO_RECORD;
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES};
+use vkabort_record::layout::{DROPPED_MASK, DROPPED_OFFSET, HEADER_UNITS, UNIT_BYTES};
 
 /// The function being written.
 pub(super) struct Writer<'a> {
@@ -204,18 +204,22 @@ impl Writer<'_> {
         let [inside, full, merge] = [(); 3].map(|()| self.out.fresh());
         self.out.branch_if(fits, inside, full, merge);
         self.out.label(full);
-        self.count_dropped(count, identity);
+        let counter = self.dropped_counter(identity);
+        self.runtime.count_dropped(self.out, count, counter);
         self.out.branch(merge);
         self.out.label(inside);
         self.merges.push(merge);
         unit
     }
 
-    /// Counts an abort without a record by its first word of IDENTITY: workgroups that run at the same time differ there.
-    pub(super) fn count_dropped(&mut self, count: Id, identity: Id) {
+    /// Byte offset of the counter of DROPPED for an invocation, chosen by its first word of IDENTITY: workgroups that run at the
+    /// same time differ there.
+    pub(super) fn dropped_counter(&mut self, identity: Id) -> Id {
         let uint = self.out.uint();
+        let [mask, start] = [DROPPED_MASK, DROPPED_OFFSET].map(|value| self.out.constant(value));
         let first = self.out.emit(op::CompositeExtract, uint, (identity, Literal(0)));
-        self.runtime.count_dropped(self.out, count, Some(first));
+        let counter = self.out.calculate(op::BitwiseAnd, (first, mask));
+        self.out.calculate(op::IAdd, (counter, start))
     }
 
     fn unit_in_place(&mut self) -> Id {

@@ -24,7 +24,7 @@ use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, op};
-use vkabort_record::layout::{CURSOR_OFFSET, SLOT_UNITS};
+use vkabort_record::layout::{CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS};
 
 /// What `reserve` returns if there is no room.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
@@ -61,7 +61,9 @@ impl Runtime {
         out.branch(counted);
         out.label(counted);
         // Phase 4.
-        self.count_dropped(out, count, None);
+        // The invocation is not known here.
+        let counter = out.constant(DROPPED_OFFSET);
+        self.count_dropped(out, count, counter);
         out.op(op::ReturnValue, none);
         self.end_function(out, outer);
         function
