@@ -38,7 +38,8 @@ from_spirv! { u16; Op:
     AtomicFAddEXT
     AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
-    TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+    TerminateInvocation DemoteToHelperInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+    EmitVertex EmitStreamVertex
 }
 
 /// `SPV_KHR_abort`.
