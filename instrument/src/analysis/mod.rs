@@ -5,6 +5,7 @@ mod cfg;
 pub(crate) mod constant_exits;
 pub(crate) mod deferral;
 pub(crate) mod dominators;
+pub(crate) mod effects;
 pub(crate) mod exit_plan;
 pub(crate) mod expressions;
 pub(crate) mod frames;

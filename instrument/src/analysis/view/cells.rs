@@ -7,7 +7,7 @@
 //! ```
 
 use super::accesses::{FunctionAccesses, Place};
-use super::path::{Path, part_count, type_at};
+use super::path::{Path, overlap, part_count, type_at};
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{CellIndex, Key as _, ObjectIndex, Run, Table};
 use crate::spv::Id;
@@ -27,6 +27,13 @@ pub(crate) struct Cell {
     pub(crate) is_rest: bool,
     /// They leave nothing.
     pub(crate) is_empty: bool,
+}
+
+impl Cell {
+    /// Whether the cell has something of a part of its object.
+    pub(crate) fn has(&self, path: &[u32]) -> bool {
+        !self.is_empty && overlap(path, &self.path)
+    }
 }
 
 /// A part that accesses name, with those that lead to it.

@@ -54,6 +54,7 @@ use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
 use crate::spv::op::execution_model;
 use crate::spv::{Id, Inst, op};
+use path::Path;
 use std::cell::{OnceCell, RefCell};
 
 /// What all functions of a module compute.
@@ -63,6 +64,8 @@ pub(crate) struct ModuleView<'a, 'w> {
     accesses: Table<FunctionIndex, FunctionAccesses>,
     summaries: Table<FunctionIndex, Summary>,
     functions: Table<FunctionIndex, OnceCell<Option<FunctionView<'a, 'w>>>>,
+    /// Callee, caller and word offset of every call by a function that entry points reach, sorted.
+    callers: Vec<(FunctionIndex, FunctionIndex, usize)>,
     given_up: RefCell<Vec<String>>,
     for_any_point: bool,
 }
@@ -104,7 +107,19 @@ impl<'a, 'w> ModuleView<'a, 'w> {
                 own.escape_where(|object| object.class != ObjectClass::Function);
             }
         }
+        let is_reached = |caller| {
+            graph
+                .reach
+                .get(caller)
+                .is_some_and(|reach| !reach.entry_points.is_empty())
+        };
+        let calls = index.calls.keys().zip(index.calls.values());
+        let calls = calls.filter(|(_, call)| is_reached(call.caller));
+        let callers = calls.filter_map(|(number, call)| Some((graph.callee(number)?, call.caller, call.offset)));
+        let mut callers: Vec<_> = callers.collect();
+        callers.sort_unstable();
         Self {
+            callers,
             index,
             graph,
             accesses,
@@ -131,6 +146,41 @@ impl<'a, 'w> ModuleView<'a, 'w> {
     /// The summary of the function with the result id `callee`.
     pub(crate) fn summary_of(&self, callee: Id) -> Option<&Summary> {
         self.summary(self.index.function_of(callee)?)
+    }
+
+    /// The calls of a function by functions that entry points reach: caller and word offset.
+    pub(crate) fn calls_of(&self, callee: FunctionIndex) -> impl Iterator<Item = (FunctionIndex, usize)> + '_ {
+        let first = self.callers.partition_point(|(of, ..)| *of < callee);
+        let calls = self.callers.get(first..).unwrap_or_default().iter();
+        calls
+            .take_while(move |(of, ..)| *of == callee)
+            .map(|(_, caller, offset)| (*caller, *offset))
+    }
+
+    /// Whether a function is the one of an entry point.
+    pub(crate) fn is_entry_point(&self, number: FunctionIndex) -> bool {
+        let id = self.index.functions.get(number).map(|function| function.id);
+        self.index.entry_points.iter().any(|entry| Some(entry.function) == id)
+    }
+
+    /// Whether the invocation may end, or become a helper invocation, at an instruction.
+    pub(crate) fn may_leave(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::FunctionCall => self
+                .summary_of(inst.callee())
+                .is_none_or(|callee| callee.may_leave || callee.is_unknown),
+            opcode => summaries::leaves(opcode),
+        }
+    }
+
+    /// Whether a barrier may be executed at an instruction.
+    pub(crate) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::FunctionCall => self
+                .summary_of(inst.callee())
+                .is_none_or(|callee| callee.synchronizes || callee.is_unknown),
+            opcode => summaries::publishes(opcode),
+        }
     }
 
     /// The view of a function. `None` if the function is too large, which [`ModuleView::given_up`] then says.
@@ -297,6 +347,73 @@ impl<'w> FunctionView<'_, 'w> {
                 None => Stored::Definition(number),
             },
             _ => Stored::Definition(number),
+        })
+    }
+
+    /// Whether the cell of a definition has something of an exact part of an object.
+    pub(crate) fn cell_has(&self, definition: DefIndex, object: ObjectIndex, path: &[u32]) -> bool {
+        let found = self.memory.definitions.get(definition);
+        let cell = found.and_then(|found| self.cells.all.get(found.cell));
+        cell.is_some_and(|cell| cell.object == object && cell.has(path))
+    }
+
+    /// What the cell of a definition has of a part of its object: the smaller of the two.
+    pub(crate) fn part_in_cell(&self, definition: DefIndex, path: &[u32]) -> Path {
+        let found = self.memory.definitions.get(definition);
+        let cell = found.and_then(|found| self.cells.all.get(found.cell));
+        match cell.filter(|cell| cell.path.len() > path.len()) {
+            Some(cell) => cell.path.clone(),
+            None => path.into(),
+        }
+    }
+
+    /// Whether a Workgroup variable may be read, by any invocation, between a barrier of this function and the next one.
+    pub(crate) fn is_read_behind_barrier(&self, module: &ModuleView<'_, '_>, variable: Id, barrier: Event) -> bool {
+        let mut seen = self.graph.table(|_| false);
+        let mut worklist = vec![(barrier.block, barrier.offset + 1)];
+        while let Some((number, from)) = worklist.pop() {
+            let Some(block) = self.index.blocks.get(number) else {
+                continue;
+            };
+            let mut is_open = true;
+            for inst in self
+                .index
+                .insts(block.offset, block.end)
+                .filter(|inst| inst.offset >= from)
+            {
+                if self.may_read(module, &inst, variable) {
+                    return true;
+                }
+                if module.synchronizes(&inst) {
+                    is_open = false;
+                    break;
+                }
+            }
+            for to in self.graph.successors(number).iter().filter(|_| is_open) {
+                if let Some(mark) = seen.get_mut(*to).filter(|mark| !**mark) {
+                    *mark = true;
+                    worklist.push((*to, 0));
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an instruction may read a variable of the module.
+    fn may_read(&self, module: &ModuleView<'_, '_>, inst: &Inst<'_>, variable: Id) -> bool {
+        if inst.opcode() == op::FunctionCall {
+            let callee = module.summary_of(inst.callee());
+            return callee.is_none_or(|callee| callee.is_unknown || callee.reads.contains(&variable));
+        }
+        let mut accesses = self.accesses.at(inst.offset);
+        accesses.any(|access| {
+            let object = self.accesses.objects.get(access.place.object);
+            let is_it = object.is_some_and(|object| object.pointer == variable);
+            is_it
+                && matches!(
+                    access.kind,
+                    AccessKind::Load(_) | AccessKind::CopyFrom | AccessKind::Other
+                )
         })
     }
 
