@@ -10,6 +10,8 @@ pub(crate) struct Planted {
     pub(crate) checks: HashMap<Id, &'static str>,
     /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
     pub(crate) guards: HashSet<Id>,
+    /// Checks that were left out, for the log.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Planted {

@@ -113,7 +113,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+        PrimitiveId InvocationId FragCoord SampleId SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
 

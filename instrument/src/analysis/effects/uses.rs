@@ -39,8 +39,6 @@ pub(super) struct ItemUse {
 /// Finds the uses of items.
 pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
-    /// The imported sets `GLSL.std.450`.
-    glsl: Vec<Id>,
     /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
     pub(super) returns_are_effects: bool,
 }
@@ -62,7 +60,6 @@ fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
     pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool) -> Self {
         Self {
-            glsl: view.index.sets("GLSL.std.450"),
             view,
             returns_are_effects,
         }
@@ -394,7 +391,7 @@ impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
                     let ty = self.view.index.type_of(id);
                     self.view.index.storage_class(ty).is_some()
                 });
-                self.glsl.contains(&inst.ext_inst_set()) && !takes_pointers
+                self.view.glsl.contains(&inst.ext_inst_set()) && !takes_pointers
             }
             op::SampledImage..=op::ImageRead
             | op::Image..=op::ImageQuerySamples

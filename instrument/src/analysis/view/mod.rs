@@ -68,6 +68,8 @@ pub(crate) struct ModuleView<'a, 'w> {
     callers: Vec<(FunctionIndex, FunctionIndex, usize)>,
     given_up: RefCell<Vec<String>>,
     for_any_point: bool,
+    /// The imported sets `GLSL.std.450`.
+    pub(crate) glsl: Vec<Id>,
 }
 
 /// What one function computes.
@@ -127,6 +129,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
             functions: index.functions.map(|_| OnceCell::new()),
             given_up: RefCell::default(),
             for_any_point: false,
+            glsl: index.sets("GLSL.std.450"),
         }
     }
 

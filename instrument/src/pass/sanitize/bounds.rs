@@ -21,7 +21,7 @@ use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     for (block, (inst, pointer)) in accesses(planter.index, planter.function) {
         let indexings = match pointer {
             Some(pointer) => of_pointer(planter, pointer),

@@ -9,8 +9,7 @@ use super::values::ValueFacts;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::value_flow::Point;
-use crate::analysis::value_flow::lane::Lane;
+use crate::analysis::effects::{EffectPoint, ValuePart};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, Literal, op};
@@ -84,42 +83,42 @@ pub(super) fn size(planter: &Planter<'_, '_, '_>, ty: Id) -> Option<(Size, &'sta
 /// Plants a check of an index where its element is accessed.
 pub(super) fn plant_indexing<'w>(
     planter: &mut Planter<'_, '_, 'w>,
-    facts: &mut ValueFacts<'_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
     check: Check,
     (block, inst): (BlockIndex, Inst<'w>),
     indexing: &Indexing,
 ) {
-    let (flow, ranges) = facts.get();
     let index = planter.index;
-    let Some(bits) = ranges.bits(indexing.index).filter(|_| flow.is_reachable(block)) else {
+    let is_reachable = facts.function.graph.is_reachable(block);
+    let Some(bits) = facts.ranges().bits(indexing.index).filter(|_| is_reachable) else {
         return;
     };
     let is_comparable = match indexing.size {
         Size::Fixed(_) => true,
-        Size::Constant(size) => ranges.bits(size) == Some(bits.max(32)),
+        Size::Constant(size) => facts.ranges().bits(size) == Some(bits.max(32)),
         Size::Length { .. } => bits <= 32,
     };
     let can_fail = |max: u64| match indexing.size {
         Size::Fixed(size) => max >= size,
         Size::Constant(_) | Size::Length { .. } => true,
     };
-    let at_point = ranges.facts_at(flow, block, &[]);
-    if !is_comparable || !can_fail(ranges.range(&at_point, indexing.index, None).max) {
+    let here = facts.at(block, &[]);
+    if !is_comparable || !can_fail(facts.ranges().range(&here, indexing.index, None).max()) {
         return;
     }
     let points = match changes_memory(&inst) {
-        true => vec![Point {
+        true => vec![EffectPoint {
             block,
             offset: inst.offset,
             conditions: Vec::new(),
         }],
-        false => flow.points(&Lane::whole(inst.result())),
+        false => facts.points(&ValuePart::whole(inst.result())),
     };
     let key = key(check, indexing);
     for point in points {
-        let at_point = ranges.facts_at(flow, point.block, &point.conditions);
-        let max = ranges.range(&at_point, indexing.index, None).max;
-        if !can_fail(max) || planter.is_tested(flow, &key, &point) || !are_scalars(index, &point) {
+        let at = facts.at(point.block, &point.conditions);
+        let max = facts.ranges().range(&at, indexing.index, None).max();
+        if !can_fail(max) || planter.is_tested(facts.function, &key, &point) || !are_scalars(index, &point) {
             continue;
         }
         let Some(position) = planter.selected_position(block, &inst) else {

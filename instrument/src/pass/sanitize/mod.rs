@@ -34,7 +34,10 @@ mod shift;
 mod unreachable;
 mod values;
 
+use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
+use crate::analysis::ranges::Ranges;
+use crate::analysis::view::ModuleView;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
 use crate::error::Result;
@@ -43,7 +46,7 @@ use crate::sanitize::{CHECKS, Check};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
-use values::ValueFacts;
+use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
@@ -57,26 +60,35 @@ pub(crate) fn plant(
     planting: Planting,
     hash: ModuleHash,
 ) -> Result<(Edits, Planted)> {
+    let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    let mut values = Values {
+        effects: Effects::new(&view),
+        ranges: Ranges::new(&view, options),
+    };
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
-        let mut facts = ValueFacts::new(index, function, options);
+        // Without a view of the function, checks of values are left out.
+        let mut facts = view.function(number).map(|function| ValueFacts::new(function, &mut values));
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
-            match row.check {
-                Check::Loops => loops::plant(&mut planter),
-                Check::Breaks => breaks::plant(&mut planter),
-                Check::Divide => divide::plant(&mut planter, &mut facts),
-                Check::Shift => shift::plant(&mut planter, &mut facts),
-                Check::Bounds => bounds::plant(&mut planter, &mut facts),
-                Check::Buffers => buffers::plant(&mut planter, &mut facts),
-                Check::Convert => convert::plant(&mut planter, &mut facts),
-                Check::Nan => nan::plant(&mut planter, &mut facts),
-                Check::Unreachable => unreachable::plant(&mut planter, &mut facts),
+            match (row.check, &mut facts) {
+                (Check::Loops, _) => loops::plant(&mut planter),
+                (Check::Breaks, _) => breaks::plant(&mut planter),
+                (_, None) => {}
+                (Check::Divide, Some(facts)) => divide::plant(&mut planter, facts),
+                (Check::Shift, Some(facts)) => shift::plant(&mut planter, facts),
+                (Check::Bounds, Some(facts)) => bounds::plant(&mut planter, facts),
+                (Check::Buffers, Some(facts)) => buffers::plant(&mut planter, facts),
+                (Check::Convert, Some(facts)) => convert::plant(&mut planter, facts),
+                (Check::Nan, Some(facts)) => nan::plant(&mut planter, facts),
+                (Check::Unreachable, Some(facts)) => unreachable::plant(&mut planter, facts),
             }
         }
         planter.finish();
     }
+    let warnings = view.given_up().into_iter().chain(values.effects.given_up());
+    module.planted.warnings.extend(warnings.map(|what| format!("checks are left out: {what}")));
     module.finish()
 }

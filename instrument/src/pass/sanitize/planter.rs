@@ -10,7 +10,8 @@ use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
-use crate::analysis::value_flow::{Point, ValueFlow};
+use crate::analysis::effects::EffectPoint;
+use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
@@ -91,16 +92,16 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// Whether the same test was made on every path to a point, without a condition.
-    pub(super) fn is_tested(&self, flow: &ValueFlow<'_, '_>, key: &TestKey, point: &Point) -> bool {
+    pub(super) fn is_tested(&self, function: &FunctionView<'_, '_>, key: &TestKey, point: &EffectPoint) -> bool {
         let tested = self.tested.get(key).into_iter().flatten();
         tested.into_iter().any(|(block, offset)| {
             let is_before = *block == point.block && *offset <= point.offset;
-            is_before || *block != point.block && flow.dominates(*block, point.block)
+            is_before || *block != point.block && function.graph.dominates(*block, point.block)
         })
     }
 
     /// The test is now made at a point.
-    pub(super) fn add_tested(&mut self, key: TestKey, point: &Point) {
+    pub(super) fn add_tested(&mut self, key: TestKey, point: &EffectPoint) {
         if point.conditions.is_empty() {
             self.tested.entry(key).or_default().push((point.block, point.offset));
         }
