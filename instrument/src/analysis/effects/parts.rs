@@ -2,6 +2,7 @@
 
 use crate::analysis::index::Index;
 use crate::analysis::view::path::{Path, suffix_after};
+use crate::spv::op::glsl;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
@@ -98,8 +99,6 @@ fn shuffled(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path) -> Sma
 
 /// Whether each component of the result depends on the same component of an operand only.
 fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
-    const LENGTH: u32 = spirv::GlslStd450Op::Length as u32;
-    const REFRACT: u32 = spirv::GlslStd450Op::Refract as u32;
     let is_listed = match inst.opcode() {
         op::ConvertFToU..=op::FConvert
         | op::Bitcast
@@ -109,7 +108,7 @@ fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
         | op::LogicalEqual..=op::FUnordGreaterThanEqual
         | op::ShiftRightLogical..=op::BitCount
         | op::DPdx..=op::FwidthCoarse => true,
-        op::ExtInst => !matches!(inst.ext_inst(), LENGTH..=REFRACT),
+        op::ExtInst => !matches!(inst.ext_inst(), glsl::Length..=glsl::Refract),
         _ => false,
     };
     let count = |ty| component_count(index, ty);

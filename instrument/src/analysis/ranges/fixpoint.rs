@@ -2,6 +2,7 @@
 
 use super::comparisons::refined;
 use super::facts::{Fact, Facts};
+use super::glsl_operations::computed_glsl;
 use super::integer_bits;
 use super::interval::Range;
 use super::keys::{Key, Keys};
@@ -126,7 +127,9 @@ impl FunctionRanges {
             to: None,
             bits,
         };
-        let known = self.refined(solver, &place, known, Some(more), &|key| self.ranges.get(key).copied().flatten())?;
+        let known = self.refined(solver, &place, known, Some(more), &|key| {
+            self.ranges.get(key).copied().flatten()
+        })?;
         let is_done = known.min() == known.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
         let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
@@ -139,12 +142,11 @@ impl FunctionRanges {
             return Some(known);
         };
         *steps -= 1;
-        let mut ranges: SmallVec<[(Range, u32); 4]> = SmallVec::new();
+        let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
         for operand in operands {
-            let range = self.again(solver, &operand.key, (block, more), steps, levels - 1)?;
-            ranges.push((range, operand.bits));
+            ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
         }
-        match computed(opcode, extended, &ranges, bits) {
+        match result(opcode, extended, &ranges, bits) {
             Some(range) => known.meet(range).or(Some(known)),
             None => Some(known),
         }
@@ -164,13 +166,18 @@ impl FunctionRanges {
         // A comparison may give the sign that another one needs.
         for _ in 0..2 {
             for fact in self.facts_of(solver, operand, more) {
-                let Some(mut other) = range_of(&fact.other) else { continue };
+                let Some(mut other) = range_of(&fact.other) else {
+                    continue;
+                };
                 let of_other = Operand {
                     key: fact.other.clone(),
                     bits: operand.bits,
                     ..operand.clone()
                 };
-                for fact in self.facts_of(solver, &of_other, more).filter(|fact| fact.other != operand.key) {
+                for fact in self
+                    .facts_of(solver, &of_other, more)
+                    .filter(|fact| fact.other != operand.key)
+                {
                     if let Some(third) = range_of(&fact.other) {
                         other = refined(other, fact.opcode, fact.result, third)?;
                     }
@@ -189,7 +196,10 @@ impl FunctionRanges {
         more: Option<&'f Facts>,
     ) -> impl Iterator<Item = &'f Fact> {
         let (function, key, block) = (solver.function, &operand.key, operand.block);
-        let on_edge = operand.to.into_iter().flat_map(move |to| self.facts.on_edge(key, block, to));
+        let on_edge = operand
+            .to
+            .into_iter()
+            .flat_map(move |to| self.facts.on_edge(key, block, to));
         let more = more.into_iter().flat_map(move |more| more.at(function, key, block));
         self.facts.at(function, key, block).chain(on_edge).chain(more)
     }
@@ -294,7 +304,13 @@ impl FunctionRanges {
     }
 
     /// The range of a number by those of its operands. `None` if nothing is known of one of them yet.
-    fn evaluate(&self, solver: &Solver<'_, '_, '_>, node: &Node, nodes: &[Node], positions: &HashMap<Key, usize>) -> Option<Range> {
+    fn evaluate(
+        &self,
+        solver: &Solver<'_, '_, '_>,
+        node: &Node,
+        nodes: &[Node],
+        positions: &HashMap<Key, usize>,
+    ) -> Option<Range> {
         let range_of = |key: &Key| match positions.get(key) {
             Some(position) => nodes.get(*position)?.range,
             None => self.ranges.get(key).copied().flatten(),
@@ -311,9 +327,8 @@ impl FunctionRanges {
                 extended,
                 operands,
             } => {
-                let ranges = operands.iter().map(|of| Some((operand(of)?, of.bits)));
-                let ranges: SmallVec<[(Range, u32); 4]> = ranges.collect::<Option<_>>()?;
-                computed(*opcode, *extended, &ranges, node.bits).or(Some(Range::full(node.bits)))
+                let ranges: SmallVec<[Range; 4]> = operands.iter().map(operand).collect::<Option<_>>()?;
+                result(*opcode, *extended, &ranges, node.bits).or(Some(Range::full(node.bits)))
             }
         }
     }
@@ -343,7 +358,9 @@ impl Solver<'_, '_, '_> {
         let full = Rule::Known(Range::full(bits));
         match key {
             Key::Value(id, path) => {
-                let Some(inst) = function.index.def(*id) else { return full };
+                let Some(inst) = function.index.def(*id) else {
+                    return full;
+                };
                 self.rule_of(keys, &inst, path, bits).unwrap_or(full)
             }
             Key::Memory(definition, path) => match function.memory.definitions.get(*definition) {
@@ -423,6 +440,14 @@ impl Solver<'_, '_, '_> {
             _ => return None,
         };
         Some(Range::only(0, bits).join(Range::only(count.checked_sub(1)?.into(), bits)))
+    }
+}
+
+/// The range of the result of an instruction, or of one of `GLSL.std.450`.
+fn result(opcode: u16, extended: Option<u32>, operands: &[Range], bits: u32) -> Option<Range> {
+    match extended {
+        Some(number) => computed_glsl(number, operands),
+        None => computed(opcode, operands, bits),
     }
 }
 

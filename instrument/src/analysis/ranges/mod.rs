@@ -18,13 +18,17 @@
 //! At a place behind a comparison, what was computed before it is computed once more from the operands as they are known there, through
 //! up to [`fixpoint::MOST_STEPS`] instructions.
 
+mod bit_operations;
 mod comparisons;
 mod facts;
 mod fixpoint;
+mod glsl_operations;
 mod interval;
 mod keys;
 mod local_size;
 mod operations;
+#[cfg(test)]
+mod tests;
 
 use super::effects::Condition;
 use super::index::Index;
@@ -72,7 +76,10 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         block: BlockIndex,
         conditions: &[Condition],
     ) -> RangePoint<'v, 'a, 'w> {
-        let ranges = self.functions.entry(function.number).or_insert_with(|| FunctionRanges::new(function));
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
         RangePoint {
             function,
             block,
@@ -83,7 +90,10 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     /// The range of an integer or of a component of a vector.
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let function = point.function;
-        let ranges = self.functions.entry(function.number).or_insert_with(|| FunctionRanges::new(function));
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
         let solver = fixpoint::Solver {
             function,
             options: self.options,

@@ -6,14 +6,10 @@
 use super::path::Path;
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, ObjectIndex, Table};
 use crate::analysis::index::{Function, Index};
-use crate::spv::op::storage_class;
+use crate::spv::op::{glsl, storage_class};
 use crate::spv::op_sets::is_atomic_read;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
-
-/// Instructions of `GLSL.std.450` that write through a pointer.
-const MODF: u32 = spirv::GlslStd450Op::Modf as u32;
-const FREXP: u32 = spirv::GlslStd450Op::Frexp as u32;
 
 /// Where an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +195,7 @@ impl FunctionAccesses {
                 }
             }
             op::ExtInst if index.is_debug_inst(inst) => {}
-            op::ExtInst if matches!(inst.ext_inst(), MODF | FREXP) => {
+            op::ExtInst if matches!(inst.ext_inst(), glsl::Modf | glsl::Frexp) => {
                 self.add(index, block, inst, inst.id(6), AccessKind::Write)
             }
             op::AtomicStore => self.add(index, block, inst, inst.id(1), AccessKind::Other),
