@@ -127,6 +127,9 @@ impl FunctionRanges {
             to: None,
             bits,
         };
+        for compared in self.compared(solver, &place, Some(more)) {
+            self.solve(solver, &compared);
+        }
         let known = self.refined(solver, &place, known, Some(more), &|key| {
             self.ranges.get(key).copied().flatten()
         })?;
@@ -186,6 +189,20 @@ impl FunctionRanges {
             }
         }
         Some(range)
+    }
+
+    /// The numbers that an operand is compared with, and those that these are compared with.
+    fn compared(&self, solver: &Solver<'_, '_, '_>, operand: &Operand, more: Option<&Facts>) -> HashSet<Key> {
+        let mut found = HashSet::default();
+        for fact in self.facts_of(solver, operand, more) {
+            let of_other = Operand {
+                key: fact.other.clone(),
+                ..operand.clone()
+            };
+            found.extend(self.facts_of(solver, &of_other, more).map(|fact| fact.other.clone()));
+            found.insert(of_other.key);
+        }
+        found
     }
 
     /// The comparisons of an operand that hold where it is used.
@@ -274,14 +291,7 @@ impl FunctionRanges {
             };
             let mut needed: HashSet<Key> = HashSet::default();
             for operand in operands {
-                for fact in self.facts_of(solver, &operand, None) {
-                    let of_other = Operand {
-                        key: fact.other.clone(),
-                        ..operand.clone()
-                    };
-                    needed.extend(self.facts_of(solver, &of_other, None).map(|fact| fact.other.clone()));
-                    needed.insert(of_other.key);
-                }
+                needed.extend(self.compared(solver, &operand, None));
                 needed.insert(operand.key);
             }
             links.extend(needed.iter().map(|needed| (position, needed.clone())));
