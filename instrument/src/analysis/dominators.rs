@@ -89,6 +89,11 @@ impl Dominators {
         self.postorder.iter().rev().copied()
     }
 
+    /// The times at which a walk of the tree enters and leaves a node: those of what it dominates are between.
+    pub(crate) fn times(&self, node: Node) -> (u32, u32) {
+        self.times.get(node).copied().unwrap_or_default()
+    }
+
     /// Reachable nodes, each after its immediate dominator.
     pub(crate) fn preorder(&self) -> Vec<Node> {
         let mut nodes: Vec<Node> = self.parents.keys().filter(|node| self.is_reachable(*node)).collect();

@@ -46,11 +46,6 @@ impl FunctionGraph {
         self.blocks.offset_of(block).map(Node::from_usize)
     }
 
-    /// The blocks of the function, in module order.
-    pub(crate) fn blocks(&self) -> Run<BlockIndex> {
-        self.blocks
-    }
-
     /// The first block.
     pub(crate) fn entry(&self) -> Option<BlockIndex> {
         self.blocks.at(0)
@@ -94,6 +89,12 @@ impl FunctionGraph {
     pub(crate) fn dominates(&self, from: BlockIndex, to: BlockIndex) -> bool {
         let nodes = self.node(from).zip(self.node(to));
         nodes.is_some_and(|(from, to)| self.dominators.dominates(from, to))
+    }
+
+    /// The times at which a walk of the dominator tree enters and leaves a block.
+    pub(crate) fn tree_times(&self, block: BlockIndex) -> (u32, u32) {
+        let node = self.node(block);
+        node.map_or((0, 0), |node| self.dominators.times(node))
     }
 
     /// The closest block that all paths to a block pass before it. `None` for the first block and for unreachable ones.

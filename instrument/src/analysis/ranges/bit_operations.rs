@@ -152,8 +152,8 @@ pub(super) fn count(value: Range, bits: u32) -> Option<Range> {
             .filter(|value| *value >= piece.first)
             .map(u64::count_ones)
             .max();
-        let least = piece.first.count_ones().min(least.unwrap_or(0));
-        let most = piece.last.count_ones().max(most.unwrap_or(64));
+        let least = piece.first.count_ones().min(least.unwrap_or(64));
+        let most = piece.last.count_ones().max(most.unwrap_or(0));
         Range::wrapping(least.into(), u128::from(most - least), bits)
     };
     value.pieces().map(counts).reduce(Range::join)

@@ -9,7 +9,10 @@ use crate::analysis::view::{FunctionView, Origin};
 use crate::spv::{Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// Most Booleans of one condition that are read. More make no difference but for a check that cannot fail, which is planted.
+/// Most facts of one number that are used at a place, nearest first. More make no difference but for a check that cannot fail, which
+/// is planted.
+const MOST_FACTS: usize = 64;
+/// Most Booleans of one condition that are read. The same holds for more.
 const MOST_PARTS: usize = 64;
 
 /// A comparison of a number with another one, and its result.
@@ -21,6 +24,8 @@ pub(super) struct Fact {
     pub(super) result: bool,
     /// It holds in all blocks that this one dominates.
     pub(super) from: BlockIndex,
+    /// Position of the fact of the same number that holds in all these blocks, too.
+    around: Option<usize>,
 }
 
 /// The facts of a function, by the number that is compared.
@@ -72,15 +77,20 @@ impl Facts {
         facts
     }
 
-    /// The facts of a number that hold in a block.
+    /// The facts of a number that hold in a block, nearest first. O(log(facts) + those around).
     pub(super) fn at<'f>(
         &'f self,
         function: &'f FunctionView<'_, '_>,
         key: &Key,
         block: BlockIndex,
     ) -> impl Iterator<Item = &'f Fact> {
-        let all = self.all.get(key).into_iter().flatten();
-        all.filter(move |fact| function.graph.dominates(fact.from, block))
+        let all = self.all.get(key).map_or(&[][..], Vec::as_slice);
+        let (enter, _) = function.graph.tree_times(block);
+        let after = all.partition_point(|fact| function.graph.tree_times(fact.from).0 <= enter);
+        let around = |fact: &&'f Fact| all.get(fact.around?);
+        let chain = std::iter::successors(after.checked_sub(1).and_then(|last| all.get(last)), around);
+        let holding = chain.skip_while(move |fact| !function.graph.dominates(fact.from, block));
+        holding.take(MOST_FACTS)
     }
 
     /// The facts of a number that hold on the edge between two blocks beside those of the first one.
@@ -140,6 +150,7 @@ impl Facts {
                         other,
                         result,
                         from,
+                        around: None,
                     };
                     self.add(left.clone(), of(opcode, right.clone()), edge);
                     self.add(right, of(mirrored(opcode), left), edge);

@@ -16,10 +16,10 @@ pub(crate) fn computed_glsl(number: u32, operands: &[Range]) -> Option<Range> {
         (glsl::UClamp, &[value, low, high]) => extreme(glsl::UMin, extreme(glsl::UMax, value, low)?, high),
         (glsl::SClamp, &[value, low, high]) => extreme(glsl::SMin, extreme(glsl::SMax, value, low)?, high),
         (glsl::SAbs, &[value]) => absolute(value),
-        (glsl::SSign, &[value]) => {
-            let sign = |value: i64| value.signum();
-            Some(Range::signed(sign(value.smin()), sign(value.smax()), bits))
-        }
+        (glsl::SSign, &[value]) => of_numbers(value, |piece| {
+            let sign = |value: u64| signed(value, bits).signum();
+            (sign(piece.first), sign(piece.last))
+        }),
         (glsl::FindILsb, &[value]) => of_numbers(value, lowest_bits),
         (glsl::FindUMsb, &[value]) => of_numbers(value, highest_bits),
         (glsl::FindSMsb, &[value]) => of_numbers(value, |piece| match signed(piece.first, bits) < 0 {
@@ -73,7 +73,7 @@ fn absolute(value: Range) -> Option<Range> {
     pieces.reduce(Range::join)
 }
 
-/// The range of the least and the greatest bit number that `numbers` gives for a piece.
+/// The range of the least and the greatest number that `numbers` gives for each piece.
 fn of_numbers(value: Range, numbers: impl Fn(Piece) -> (i64, i64)) -> Option<Range> {
     let bits = value.bits();
     let ranges = value.pieces().map(|piece| {

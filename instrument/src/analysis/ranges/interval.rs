@@ -149,6 +149,7 @@ impl Range {
         (self.min == self.max).then_some(self.min)
     }
 
+    #[allow(dead_code)] // Only tests ask so far.
     pub(crate) fn is_full(self) -> bool {
         self == Self::full(self.bits)
     }
@@ -184,11 +185,10 @@ impl Range {
 
     /// A range with the values of both that a loop reaches in few steps: each bound of `self` that `new` moves goes to the sign
     /// boundary, or beyond it to the limit of the type. From any range, at most 4 steps lead to one that no `new` moves.
+    #[allow(dead_code)] // For propagation over loops; `counters` bounds them in another way.
     pub(crate) fn widen(self, new: Self) -> Self {
         let (full, joined) = (Self::full(self.bits), self.join(new));
         let half = full.max >> 1;
-        let moved = |bound, old, to| if bound == old { old } else { to };
-        let smoved = |bound, old, to| if bound == old { old } else { to };
         let low = if joined.min > half { half + 1 } else { 0 };
         let high = if joined.max <= half { half } else { full.max };
         let slow = if joined.smin >= 0 { 0 } else { full.smin };
@@ -199,10 +199,15 @@ impl Range {
             self.bits,
         );
         let signed = Self::signed(
-            smoved(joined.smin, self.smin, slow),
-            smoved(joined.smax, self.smax, shigh),
+            moved(joined.smin, self.smin, slow),
+            moved(joined.smax, self.smax, shigh),
             self.bits,
         );
         unsigned.meet(signed).unwrap_or(full)
     }
+}
+
+/// A bound, or a limit if it has moved.
+fn moved<T: PartialEq>(bound: T, old: T, limit: T) -> T {
+    if bound == old { old } else { limit }
 }

@@ -31,11 +31,11 @@ pub(crate) fn computed(opcode: u16, operands: &[Range], bits: u32) -> Option<Ran
 fn unary(opcode: u16, value: Range, bits: u32) -> Option<Range> {
     let is_same = value.bits() == bits;
     match opcode {
+        op::Bitcast | op::CopyObject | op::UConvert | op::SConvert if is_same => Some(value),
         op::UConvert | op::SConvert if bits < value.bits() => truncated(value, bits),
         op::UConvert => Some(Range::unsigned(value.min(), value.max(), bits)),
-        op::SConvert => Some(Range::signed(value.smin(), value.smax(), bits)),
+        op::SConvert => extended(value, bits),
         op::BitCount => bit::count(value, bits),
-        op::Bitcast | op::CopyObject if is_same => Some(value),
         op::SNegate if is_same => subtracted(Range::only(0, bits), value),
         op::Not if is_same => bit::inverted(value),
         op::BitReverse if is_same => bit::reversed(value),
@@ -207,4 +207,12 @@ fn truncated(value: Range, bits: u32) -> Option<Range> {
     let pieces = value.pieces();
     let low = pieces.map(|piece| Range::wrapping(piece.first & mask(bits), more(piece), bits));
     low.reduce(Range::join)
+}
+
+/// The values with their sign in more bits.
+fn extended(value: Range, bits: u32) -> Option<Range> {
+    let sign = |end: u64| signed(end, value.bits());
+    let pieces = value.pieces();
+    let wide = pieces.map(|piece| Range::signed(sign(piece.first), sign(piece.last), bits));
+    wide.reduce(Range::join)
 }

@@ -89,7 +89,7 @@ fn binary_operations_on_every_two_intervals() {
             }
             // Undefined for some amount: any value.
             _ if is_shift && right.max() >= 4 => computed.is_full(),
-            _ if is_shift => computed == hull,
+            op::ShiftRightLogical | op::ShiftRightArithmetic => computed == hull,
             _ => true,
         };
         let exact = check(
@@ -98,9 +98,11 @@ fn binary_operations_on_every_two_intervals() {
             |left, right| interpreter::binary(opcode, left, right, BITS),
             accept,
         );
-        println!("opcode {opcode}: {exact} of 1000 are exact");
         let least = match opcode {
             op::IAdd | op::ISub | op::BitwiseAnd | op::BitwiseOr | op::BitwiseXor => 1000,
+            op::SDiv => 990,
+            op::UDiv | op::SRem | op::SMod => 820,
+            op::IMul | op::UMod => 620,
             _ => 0,
         };
         assert!(exact >= least, "opcode {opcode}: {exact} of 1000 are exact");
@@ -146,7 +148,7 @@ fn unary_operations_on_every_range() {
                     hull.zip(computed)
                         .is_some_and(|(hull, computed)| computed.join(hull) == computed)
                 );
-                let is_exact = opcode != op::BitReverse && (opcode != op::BitCount || bits > 2);
+                let is_exact = opcode != op::BitReverse && (opcode != op::BitCount || bits > 3);
                 assert!(
                     !is_exact || computed == hull,
                     "opcode {opcode}: {value:?}: {computed:?}, not {hull:?}"
