@@ -28,7 +28,7 @@ from_spirv! { u16; Op:
     SubgroupFirstInvocationKHR
     ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
-    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitFieldInsert BitFieldSExtract BitFieldUExtract BitReverse BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
@@ -66,6 +66,15 @@ pub(crate) const BufferPointerEXT: u16 = 5119;
 pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
 /// `SPV_EXT_long_vector`.
 pub(crate) const TypeVectorIdEXT: u16 = 5288;
+
+/// Instructions of `GLSL.std.450`.
+pub(crate) mod glsl {
+    from_spirv! { u32; GlslStd450Op:
+        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
+        Determinant FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Length Distance Cross
+        Normalize Reflect Refract FindILsb FindSMsb FindUMsb
+    }
+}
 
 /// Capabilities.
 pub(crate) mod capability {

@@ -1,8 +1,9 @@
 //! What becomes of a value at a use.
 
-use super::lane::{Lane, Path, glsl, results};
+use super::lane::{Lane, Path, results};
 use super::uses::Use;
 use super::{Condition, Test, ValueFlow};
+use crate::spv::op::glsl;
 use crate::spv::{Id, Inst, op, op_sets, operands};
 use smallvec::SmallVec;
 
@@ -147,7 +148,7 @@ impl ValueFlow<'_, '_> {
                 }
             }
             // `x * (1 - a) + y * a`.
-            (op::ExtInst, 6) if inst.ext_inst() == glsl::F_MIX => one(inst.id(7), component, Test::NonZero),
+            (op::ExtInst, 6) if inst.ext_inst() == glsl::FMix => one(inst.id(7), component, Test::NonZero),
             (op::Dot, _) if component.is_some() => one(inst.id(7 - word), component, Test::NonZero),
             (op::FMul, _) | (op::VectorTimesScalar, 3) => {
                 let other = inst.id(7 - word);

@@ -1,6 +1,7 @@
 //! Parts of values, and how instructions move them.
 
 use crate::analysis::index::Index;
+use crate::spv::op::glsl;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
@@ -52,7 +53,7 @@ pub(super) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Pa
         // Code that freezes a value expects that it is poison.
         (op::FreezeKHR, _) => SmallVec::new(),
         // The first value, unless the weight of the second one is 1.
-        (op::ExtInst, 5) if inst.ext_inst() == glsl::F_MIX && !is_constant(index, inst.id(7)) => SmallVec::new(),
+        (op::ExtInst, 5) if inst.ext_inst() == glsl::FMix && !is_constant(index, inst.id(7)) => SmallVec::new(),
         (op::VectorExtractDynamic, 3) | (op::VectorInsertDynamic, 3 | 4) => SmallVec::new(),
         _ if is_by_component(index, inst, word) => one(path.clone()),
         _ => one(Path::new()),
@@ -106,18 +107,11 @@ fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
         | op::LogicalEqual..=op::FUnordGreaterThanEqual
         | op::ShiftRightLogical..=op::BitCount
         | op::DPdx..=op::FwidthCoarse => true,
-        op::ExtInst => !matches!(inst.ext_inst(), glsl::LENGTH..=glsl::REFRACT),
+        op::ExtInst => !matches!(inst.ext_inst(), glsl::Length..=glsl::Refract),
         _ => false,
     };
     let count = |ty| component_count(index, ty);
     is_listed && count(inst.result_type()) == count(index.type_of(inst.id(word)))
-}
-
-/// Instructions of `GLSL.std.450`.
-pub(super) mod glsl {
-    pub(crate) const F_MIX: u32 = 46;
-    pub(super) const LENGTH: u32 = 66;
-    pub(super) const REFRACT: u32 = 72;
 }
 
 #[cfg(test)]
