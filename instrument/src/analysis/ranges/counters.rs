@@ -8,8 +8,10 @@
 //!
 //! A counter that starts at a value that is not negative, and is only stepped below `end`, does not overflow.
 
+use super::comparisons::mirrored;
 use super::facts::facts_at;
-use super::{MAX_DEPTH, Question, Range, mirrored};
+use super::interval::Range;
+use super::{MAX_DEPTH, Question};
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::value_flow::memory::AccessKind;
 use crate::spv::{Id, Inst, op};
@@ -29,7 +31,7 @@ impl Question<'_, '_, '_> {
                 // It comes over a back edge.
                 false => self.stepped(phi.result(), &next, self.at_point.flow.block_at(next.offset)?, bits)?,
             };
-            all = Some(all.map_or(range, |all| all.or(range)));
+            all = Some(all.map_or(range, |all| all.join(range)));
         }
         all
     }
@@ -61,7 +63,7 @@ impl Question<'_, '_, '_> {
                 Some(range) => range,
                 None => self.range(value, None, MAX_DEPTH.min(depth + 3)),
             };
-            all = Some(all.map_or(range, |all| all.or(range)));
+            all = Some(all.map_or(range, |all| all.join(range)));
         }
         all
     }
@@ -94,8 +96,8 @@ impl Question<'_, '_, '_> {
             flow.is_same(counter, base).then_some(end)
         });
         let end = ends.min()?;
-        let positive = Range::full(bits).max >> 1;
+        let positive = Range::full(bits).max() >> 1;
         let max = end.checked_sub(1)?.checked_add(step)?;
-        (end <= positive && max <= positive).then_some(Range { min: step, max })
+        (end <= positive && max <= positive).then_some(Range::unsigned(step, max, bits))
     }
 }

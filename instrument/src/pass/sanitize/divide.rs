@@ -83,14 +83,8 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         let range = |word| ranges.range(at_point, self.inst.id(word), component);
         let divisor = range(4);
         match self.fault {
-            Fault::Zero => divisor.min == 0,
-            Fault::Overflow => {
-                let is_min = || {
-                    let value = range(3);
-                    (value.min..=value.max).contains(&self.min())
-                };
-                divisor.max == self.minus_one() && is_min()
-            }
+            Fault::Zero => divisor.contains(0),
+            Fault::Overflow => divisor.contains(self.minus_one()) && range(3).contains(self.min()),
         }
     }
 

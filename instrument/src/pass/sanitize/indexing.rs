@@ -104,7 +104,7 @@ pub(super) fn plant_indexing<'w>(
         Size::Constant(_) | Size::Length { .. } => true,
     };
     let at_point = ranges.facts_at(flow, block, &[]);
-    if !is_comparable || !can_fail(ranges.range(&at_point, indexing.index, None).max) {
+    if !is_comparable || !can_fail(ranges.range(&at_point, indexing.index, None).max()) {
         return;
     }
     let points = match changes_memory(&inst) {
@@ -118,7 +118,7 @@ pub(super) fn plant_indexing<'w>(
     let key = key(check, indexing);
     for point in points {
         let at_point = ranges.facts_at(flow, point.block, &point.conditions);
-        let max = ranges.range(&at_point, indexing.index, None).max;
+        let max = ranges.range(&at_point, indexing.index, None).max();
         if !can_fail(max) || planter.is_tested(flow, &key, &point) || !are_scalars(index, &point) {
             continue;
         }

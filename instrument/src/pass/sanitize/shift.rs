@@ -58,7 +58,7 @@ impl<'w> ValueCheck<'w> for Shift<'w> {
     }
 
     fn can_fail(&self, ranges: &Ranges<'_, '_>, at_point: &PointFacts, component: Option<u32>) -> bool {
-        ranges.range(at_point, self.inst.id(4), component).max >= u64::from(self.bits)
+        ranges.range(at_point, self.inst.id(4), component).max() >= u64::from(self.bits)
     }
 
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {
