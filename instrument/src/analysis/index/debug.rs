@@ -78,9 +78,17 @@ impl LocalVariable {
         })
     }
 
-    /// Whether both are of the same call of a function.
-    pub(crate) fn is_of_frame_of(&self, other: &Self) -> bool {
-        self.inlined_at == other.inlined_at
+    /// Whether both are of the same variable in the same call of a function, of which each may be a part.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        (self.id, self.inlined_at) == (other.id, other.inlined_at)
+    }
+
+    /// Scopes between a position and the variable's. `None` if it is not in scope, or the position has none.
+    pub(crate) fn distance(&self, index: &Index<'_>, position: &Position<'_>) -> Option<usize> {
+        let (scope, inlined_at) = index.frames_of(position).next()?;
+        let mut scopes = index.scopes(scope);
+        let distance = scopes.position(|of| of.result() == self.scope)?;
+        (inlined_at == self.inlined_at).then_some(distance)
     }
 }
 
@@ -241,6 +249,16 @@ impl<'a> Index<'a> {
             .filter(|(_, ty)| ty.ext_inst() == debug_info::TYPE_COMPOSITE)?;
         let (_, member) = self.debug_def(composite.id(operand::COMPOSITE_MEMBERS + number as usize))?;
         (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
+    }
+
+    /// Whether the compiler describes the lexical blocks of variables.
+    pub(crate) fn has_lexical_blocks(&self) -> bool {
+        let blocks = [debug_info::LEXICAL_BLOCK, debug_info::LEXICAL_BLOCK_DISCRIMINATOR];
+        let is_block = |inst: Inst<'_>| {
+            let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other);
+            set.is_some() && blocks.contains(&inst.ext_inst())
+        };
+        self.has_debug_info() && self.globals().any(is_block)
     }
 
     /// Whether the module has debug information that describes variables.

@@ -39,7 +39,13 @@ impl Facts {
         for number in function.graph.reverse_postorder() {
             for outcome in outcomes(function, *number) {
                 let edge = (!outcome.is_alone).then_some(*number);
-                facts.add_condition(function, keys, (outcome.condition, None, outcome.result), outcome.to, edge);
+                facts.add_condition(
+                    function,
+                    keys,
+                    (outcome.condition, None, outcome.result),
+                    outcome.to,
+                    edge,
+                );
             }
         }
         facts
@@ -55,7 +61,13 @@ impl Facts {
         let mut facts = Self::default();
         for condition in conditions.iter().filter(|condition| condition.test != Test::NonZero) {
             let result = condition.test == Test::True;
-            facts.add_condition(function, keys, (condition.value, condition.component, result), block, None);
+            facts.add_condition(
+                function,
+                keys,
+                (condition.value, condition.component, result),
+                block,
+                None,
+            );
         }
         facts
     }
@@ -103,7 +115,11 @@ impl Facts {
             if let Some(selected) = selected(function, keys, &key, result) {
                 let (value, through) = selected;
                 worklist.push((value, component, result));
-                worklist.extend(on_the_way(function, through, function.graph.immediate_dominator(key_block(function, &key))));
+                worklist.extend(on_the_way(
+                    function,
+                    through,
+                    function.graph.immediate_dominator(key_block(function, &key)),
+                ));
                 continue;
             }
             let Some(inst) = index.def(id) else { continue };
@@ -119,7 +135,12 @@ impl Facts {
                 (opcode @ op::IEqual..=op::SLessThanEqual, _) => {
                     let mut operand = |word: usize| keys.name(function, inst.id(word), component.into_iter().collect());
                     let (left, right) = (operand(3), operand(4));
-                    let of = |opcode, other| Fact { opcode, other, result, from };
+                    let of = |opcode, other| Fact {
+                        opcode,
+                        other,
+                        result,
+                        from,
+                    };
                     self.add(left.clone(), of(opcode, right.clone()), edge);
                     self.add(right, of(mirrored(opcode), left), edge);
                 }
@@ -163,7 +184,12 @@ fn outcomes(function: &FunctionView<'_, '_>, number: BlockIndex) -> Vec<Outcome>
         let condition = branch.condition();
         // A block whose own branch leads back to it.
         let is_alone = is_alone && to != number;
-        Some(Outcome { to, is_alone, condition, result })
+        Some(Outcome {
+            to,
+            is_alone,
+            condition,
+            result,
+        })
     });
     found.collect()
 }
@@ -173,7 +199,10 @@ fn outcomes(function: &FunctionView<'_, '_>, number: BlockIndex) -> Vec<Outcome>
 fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result: bool) -> Option<(Id, BlockIndex)> {
     let operands: Vec<(Key, BlockIndex)> = match key {
         Key::Value(id, path) => {
-            let phi = function.index.def(*id).filter(|inst| inst.opcode() == op::Phi && path.is_empty())?;
+            let phi = function
+                .index
+                .def(*id)
+                .filter(|inst| inst.opcode() == op::Phi && path.is_empty())?;
             let pairs = phi.phi_pairs().map(|(value, label)| {
                 let from = function.index.block_of_label(function.function, label)?;
                 Some((keys.name(function, value, Path::new()), from))
@@ -181,8 +210,15 @@ fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result:
             pairs.collect::<Option<_>>()?
         }
         Key::Memory(definition, path) => {
-            let phi = function.memory.definitions.get(*definition).filter(|found| found.origin == Origin::Phi)?;
-            let operands = phi.operands.iter().map(|(from, operand)| (keys.held(function, *operand, path.clone()), *from));
+            let phi = function
+                .memory
+                .definitions
+                .get(*definition)
+                .filter(|found| found.origin == Origin::Phi)?;
+            let operands = phi
+                .operands
+                .iter()
+                .map(|(from, operand)| (keys.held(function, *operand, path.clone()), *from));
             operands.collect()
         }
     };
@@ -208,12 +244,20 @@ fn key_block(function: &FunctionView<'_, '_>, key: &Key) -> BlockIndex {
 }
 
 /// The outcomes of the branches that lead from the block `above` to a block which it dominates.
-fn on_the_way(function: &FunctionView<'_, '_>, to: BlockIndex, above: Option<BlockIndex>) -> Vec<(Id, Option<u32>, bool)> {
+fn on_the_way(
+    function: &FunctionView<'_, '_>,
+    to: BlockIndex,
+    above: Option<BlockIndex>,
+) -> Vec<(Id, Option<u32>, bool)> {
     let mut found = Vec::new();
     let mut at = to;
     while Some(at) != above && found.len() < MOST_PARTS {
-        let Some(before) = function.graph.immediate_dominator(at) else { break };
-        let of_branch = outcomes(function, before).into_iter().find(|outcome| outcome.is_alone && outcome.to == at);
+        let Some(before) = function.graph.immediate_dominator(at) else {
+            break;
+        };
+        let of_branch = outcomes(function, before)
+            .into_iter()
+            .find(|outcome| outcome.is_alone && outcome.to == at);
         found.extend(of_branch.map(|outcome| (outcome.condition, None, outcome.result)));
         at = before;
     }

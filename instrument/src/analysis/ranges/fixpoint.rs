@@ -126,7 +126,9 @@ impl FunctionRanges {
             to: None,
             bits,
         };
-        let known = self.refined(solver, &place, known, Some(more), &|key| self.ranges.get(key).copied().flatten())?;
+        let known = self.refined(solver, &place, known, Some(more), &|key| {
+            self.ranges.get(key).copied().flatten()
+        })?;
         let is_done = known.min() == known.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
         let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
@@ -164,13 +166,18 @@ impl FunctionRanges {
         // A comparison may give the sign that another one needs.
         for _ in 0..2 {
             for fact in self.facts_of(solver, operand, more) {
-                let Some(mut other) = range_of(&fact.other) else { continue };
+                let Some(mut other) = range_of(&fact.other) else {
+                    continue;
+                };
                 let of_other = Operand {
                     key: fact.other.clone(),
                     bits: operand.bits,
                     ..operand.clone()
                 };
-                for fact in self.facts_of(solver, &of_other, more).filter(|fact| fact.other != operand.key) {
+                for fact in self
+                    .facts_of(solver, &of_other, more)
+                    .filter(|fact| fact.other != operand.key)
+                {
                     if let Some(third) = range_of(&fact.other) {
                         other = refined(other, fact.opcode, fact.result, third)?;
                     }
@@ -189,7 +196,10 @@ impl FunctionRanges {
         more: Option<&'f Facts>,
     ) -> impl Iterator<Item = &'f Fact> {
         let (function, key, block) = (solver.function, &operand.key, operand.block);
-        let on_edge = operand.to.into_iter().flat_map(move |to| self.facts.on_edge(key, block, to));
+        let on_edge = operand
+            .to
+            .into_iter()
+            .flat_map(move |to| self.facts.on_edge(key, block, to));
         let more = more.into_iter().flat_map(move |more| more.at(function, key, block));
         self.facts.at(function, key, block).chain(on_edge).chain(more)
     }
@@ -294,7 +304,13 @@ impl FunctionRanges {
     }
 
     /// The range of a number by those of its operands. `None` if nothing is known of one of them yet.
-    fn evaluate(&self, solver: &Solver<'_, '_, '_>, node: &Node, nodes: &[Node], positions: &HashMap<Key, usize>) -> Option<Range> {
+    fn evaluate(
+        &self,
+        solver: &Solver<'_, '_, '_>,
+        node: &Node,
+        nodes: &[Node],
+        positions: &HashMap<Key, usize>,
+    ) -> Option<Range> {
         let range_of = |key: &Key| match positions.get(key) {
             Some(position) => nodes.get(*position)?.range,
             None => self.ranges.get(key).copied().flatten(),
@@ -343,7 +359,9 @@ impl Solver<'_, '_, '_> {
         let full = Rule::Known(Range::full(bits));
         match key {
             Key::Value(id, path) => {
-                let Some(inst) = function.index.def(*id) else { return full };
+                let Some(inst) = function.index.def(*id) else {
+                    return full;
+                };
                 self.rule_of(keys, &inst, path, bits).unwrap_or(full)
             }
             Key::Memory(definition, path) => match function.memory.definitions.get(*definition) {

@@ -114,7 +114,10 @@ fn loaded(function: &FunctionView<'_, '_>, load: &Inst<'_>, path: &Path) -> Opti
             return None;
         }
         let part: Path = access.place.path.iter().chain(path).copied().collect();
-        let mut read = function.memory.read(number).filter(|read| function.cell_has(*read, access.place.object, &part));
+        let mut read = function
+            .memory
+            .read(number)
+            .filter(|read| function.cell_has(*read, access.place.object, &part));
         let definition = read.next().filter(|_| read.next().is_none())?;
         return Some(stored(function, definition, &part, load.offset));
     }
@@ -128,14 +131,23 @@ fn stored(function: &FunctionView<'_, '_>, definition: DefIndex, part: &Path, be
     // Each step leads to a definition that dominates the one before.
     loop {
         let end = || Step::End(Key::Memory(at, part.clone()));
-        let Some(found) = function.memory.definitions.get(at) else { return end() };
+        let Some(found) = function.memory.definitions.get(at) else {
+            return end();
+        };
         match found.origin {
             Origin::Access(by) => {
-                let Some(access) = function.accesses.accesses.get(by).filter(|access| access.place.is_exact) else {
+                let Some(access) = function
+                    .accesses
+                    .accesses
+                    .get(by)
+                    .filter(|access| access.place.is_exact)
+                else {
                     return end();
                 };
                 match (access.kind, suffix_after(part, &access.place.path)) {
-                    (AccessKind::Store(value), Some(rest)) if part.len() >= access.place.path.len() && access.offset < before => {
+                    (AccessKind::Store(value), Some(rest))
+                        if part.len() >= access.place.path.len() && access.offset < before =>
+                    {
                         return Step::Same(value, rest);
                     }
                     (_, None) => match found.previous.filter(|previous| *previous < at) {

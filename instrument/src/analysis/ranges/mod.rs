@@ -72,7 +72,10 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         block: BlockIndex,
         conditions: &[Condition],
     ) -> RangePoint<'v, 'a, 'w> {
-        let ranges = self.functions.entry(function.number).or_insert_with(|| FunctionRanges::new(function));
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
         RangePoint {
             function,
             block,
@@ -83,7 +86,10 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     /// The range of an integer or of a component of a vector.
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let function = point.function;
-        let ranges = self.functions.entry(function.number).or_insert_with(|| FunctionRanges::new(function));
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
         let solver = fixpoint::Solver {
             function,
             options: self.options,

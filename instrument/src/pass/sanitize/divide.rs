@@ -89,9 +89,7 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         let divisor = range(4);
         match self.fault {
             Fault::Zero => divisor.contains(0),
-            Fault::Overflow => {
-                divisor.contains(self.minus_one()) && range(3).contains(self.min())
-            }
+            Fault::Overflow => divisor.contains(self.minus_one()) && range(3).contains(self.min()),
         }
     }
 

@@ -71,7 +71,9 @@ pub(crate) fn plant(
             continue;
         };
         // Without a view of the function, checks of values are left out.
-        let mut facts = view.function(number).map(|function| ValueFacts::new(function, &mut values));
+        let mut facts = view
+            .function(number)
+            .map(|function| ValueFacts::new(function, &mut values));
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match (row.check, &mut facts) {
                 (Check::Loops, _) => loops::plant(&mut planter),
@@ -89,6 +91,9 @@ pub(crate) fn plant(
         planter.finish();
     }
     let warnings = view.given_up().into_iter().chain(values.effects.given_up());
-    module.planted.warnings.extend(warnings.map(|what| format!("checks are left out: {what}")));
+    module
+        .planted
+        .warnings
+        .extend(warnings.map(|what| format!("checks are left out: {what}")));
     module.finish()
 }

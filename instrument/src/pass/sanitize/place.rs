@@ -1,8 +1,8 @@
 //! Where a check is planted, and what it tests.
 
+use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::effects::EffectPoint;
 use crate::spv::Inst;
 use smallvec::SmallVec;
 

@@ -5,12 +5,12 @@ use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use super::place::{Place, TestKey};
 use crate::analysis::callgraph::Reach;
+use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
-use crate::analysis::effects::EffectPoint;
 use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{redirect_back_edges, split_header};
@@ -18,6 +18,7 @@ use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
 use crate::options::Options;
 use crate::sanitize::Check;
+use crate::spv::operands::result_index;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +180,9 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         };
         self.splits.entry(place.block).or_default().push(split);
         self.module.planted.checks.insert(id, check.name());
+        if let Some(operation) = result_of(&place.guarded) {
+            self.module.planted.operations.insert(id, operation);
+        }
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -293,4 +297,10 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
+}
+
+/// The result of an instruction that has one.
+fn result_of(inst: &Inst<'_>) -> Option<Id> {
+    let at = result_index(inst.opcode())?;
+    Some(inst.id(at)).filter(|id| id.is_some())
 }

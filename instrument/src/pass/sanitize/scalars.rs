@@ -1,9 +1,9 @@
 //! What checks share: operands as scalars, the instructions of a function, and their texts.
 
+use crate::analysis::effects::{Condition, EffectPoint, Test};
 use crate::analysis::index::constant::literal_words;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
-use crate::analysis::effects::{Condition, EffectPoint, Test};
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Inst, Literal, Words, op};
 
