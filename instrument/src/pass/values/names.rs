@@ -10,16 +10,16 @@
 //! ```
 
 use super::condition::left_loop;
-use super::stores::{Memories, Memory, is_in_sync, is_lost, stored_value};
+use super::stores::{Held, Memories, Memory, is_in_sync, is_lost, stored_value};
 use super::variables::{Candidate, Source, of_memory};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::{LocalVariable, Position};
 use crate::analysis::index::typed::{BlockIndex, DefIndex, ObjectIndex};
 use crate::analysis::loop_nest::Loop;
-use crate::analysis::view::{FunctionView, MemoryUse, Origin};
+use crate::analysis::view::{AccessKind, FunctionView, MemoryUse, Origin};
 use crate::spv::words::GENERATOR;
 use crate::spv::{Id, Inst, op};
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The generator that keeps variables in memory only between blocks and gives values their names.
@@ -38,7 +38,7 @@ pub(super) struct Point<'p, 'a, 'w> {
 
 impl Point<'_, '_, '_> {
     /// Whether the operation has seen what memory holds at the abort.
-    pub(super) fn saw_memory(&self, memory: &Memory, path: &[u32], held: &super::stores::Held) -> bool {
+    pub(super) fn saw_memory(&self, memory: &Memory, path: &[u32], held: &Held) -> bool {
         self.operation.is_none_or(|(block, offset, left)| {
             let is_outside = |block: BlockIndex| left.is_none_or(|left| !left.blocks.contains(&block));
             memory.held(self.flow, path, block, offset) == *held && held.blocks(self.flow).all(is_outside)
@@ -221,7 +221,9 @@ impl Resolver<'_, '_, '_, '_> {
             flow, block, offset, ..
         } = *self.point;
         let held = |object: ObjectIndex| flow.held(object, &[], block, offset).first().copied().flatten();
-        let parts = described.iter().filter(|(_, of)| of.is_of_same(variable));
+        let parts = described
+            .iter()
+            .filter(|(_, of)| of.is_of_same(variable) && !of.is_element);
         let parts = parts.filter_map(|(object, of)| Some((of, *object, held(*object)?)));
         let parts: Vec<(&LocalVariable, ObjectIndex, DefIndex)> = parts.collect();
         let found = parts.iter().filter_map(|(of, object, definition)| {
@@ -271,8 +273,12 @@ impl Resolver<'_, '_, '_, '_> {
                 };
                 // Reports list the specialisation constants of every pipeline.
                 let is_specialized = matches!(flow.index.opcode(value), op::SpecConstantTrue..=op::SpecConstantOp);
-                let is_shown = flow.reaches(value, self.point.block) && !is_specialized && !is_replaced();
-                let is_live = || self.is_live(found.block, |left| self.is_used_outside(value, left));
+                let is_whole = !has_undefined_part(flow, value);
+                let is_shown = flow.reaches(value, self.point.block) && !is_specialized && is_whole && !is_replaced();
+                let is_live = || {
+                    self.is_live(found.block, |left| self.is_used_outside(value, left))
+                        && (self.variables.is_slang || self.is_used_behind(value))
+                };
                 (is_shown && is_live()).then(|| Candidate {
                     name: name.to_owned(),
                     source: Source::Value(value),
@@ -326,10 +332,7 @@ impl Resolver<'_, '_, '_, '_> {
             is_loaded
                 || flow.uses.of(*value).any(|at| {
                     let mut stores = flow.accesses.at(at.offset);
-                    stores.any(|store| {
-                        store.place.object == memory.object
-                            && store.kind == crate::analysis::view::AccessKind::Store(*value)
-                    })
+                    stores.any(|store| store.place.object == memory.object && store.kind == AccessKind::Store(*value))
                 })
         };
         if !values.iter().all(is_of_memory) {
@@ -424,9 +427,7 @@ impl Resolver<'_, '_, '_, '_> {
             .filter(|access| access.place.object == memory.object);
         self.variables.is_slang
             && stores.into_iter().any(|access| match access.kind {
-                crate::analysis::view::AccessKind::Store(value) => {
-                    !flow.graph.dominates(access.block, block) && flow.reaches(value, block)
-                }
+                AccessKind::Store(value) => !flow.graph.dominates(access.block, block) && flow.reaches(value, block),
                 _ => false,
             })
     }
@@ -438,6 +439,16 @@ impl Resolver<'_, '_, '_, '_> {
         is_scoped || left_loop(self.point.flow, defined, self.point.block).is_none_or(is_used_outside)
     }
 
+    /// Whether a value is used where the abort is not taken, or by the abort. `spirv-opt` removes the assignments, with their
+    /// descriptions, of variables that are not used any more: the last value that is left is then not the current one.
+    fn is_used_behind(&self, value: Id) -> bool {
+        let Point { flow, block, .. } = *self.point;
+        let above = flow.graph.immediate_dominator(block);
+        let is_behind =
+            |at: BlockIndex| at == block || above.is_none_or(|above| at != above && flow.graph.dominates(above, at));
+        flow.uses.of(value).any(|at| is_behind(at.block))
+    }
+
     fn is_used_outside(&self, value: Id, left: &Loop) -> bool {
         let mut uses = self.point.flow.uses.of(value);
         uses.any(|at| !left.blocks.contains(&at.block))
@@ -446,9 +457,9 @@ impl Resolver<'_, '_, '_, '_> {
     /// Whether a definition of memory is read outside a loop.
     fn is_read_outside(&self, definition: DefIndex, left: &Loop) -> bool {
         let flow = self.point.flow;
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut worklist = vec![definition];
-        while let Some(number) = worklist.pop().filter(|_| seen.len() <= flow.memory.definitions.len()) {
+        while let Some(number) = worklist.pop() {
             if !seen.insert(number) {
                 continue;
             }
@@ -486,4 +497,25 @@ impl Resolver<'_, '_, '_, '_> {
             false => flow.graph.dominates(one.block, other.block),
         }
     }
+}
+
+/// Whether a value is put together with parts that are undefined, as `spirv-opt` leaves of those that nothing reads. Operands come
+/// before their composite; it stops at others.
+fn has_undefined_part(flow: &FunctionView<'_, '_>, value: Id) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut worklist = vec![value];
+    while let Some(id) = worklist.pop() {
+        let Some(inst) = flow.index.def(id).filter(|_| seen.insert(id)) else {
+            continue;
+        };
+        let count = match inst.opcode() {
+            op::Undef => return true,
+            op::CompositeConstruct => inst.words.len().saturating_sub(3),
+            op::CompositeInsert | op::VectorShuffle => 2,
+            op::CopyObject => 1,
+            _ => continue,
+        };
+        worklist.extend(inst.ids(3).take(count));
+    }
+    false
 }

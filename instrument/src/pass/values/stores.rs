@@ -8,7 +8,7 @@
 //! ```
 
 use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
-use crate::analysis::view::{AccessKind, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
+use crate::analysis::view::{AccessKind, Definition, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -57,10 +57,7 @@ impl Held {
         self.definitions(flow).map(|found| found.block)
     }
 
-    fn definitions<'f>(
-        &self,
-        flow: &'f FunctionView<'_, '_>,
-    ) -> impl Iterator<Item = &'f crate::analysis::view::Definition> {
+    fn definitions<'f>(&self, flow: &'f FunctionView<'_, '_>) -> impl Iterator<Item = &'f Definition> {
         let found = self.0.iter().flatten();
         found.filter_map(|number| flow.memory.definitions.get(*number))
     }
@@ -275,7 +272,7 @@ fn passed(view: &ModuleView<'_, '_>, caller: FunctionIndex, offset: usize, posit
     }
 }
 
-/// Whether the instruction at an offset is the load of a value that the compiler has removed.
+/// Whether the compiler has removed a value.
 pub(super) fn is_lost(flow: &FunctionView<'_, '_>, value: Id) -> bool {
     flow.index.opcode(value) == op::Undef
 }
