@@ -185,6 +185,7 @@ fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
         &state.planted,
         &state.values,
     )?;
+    state.sites.table.warnings.append(&mut state.values.warnings);
     state.numbered = mem::take(&mut state.origins);
     Ok(Edits::default())
 }

@@ -28,6 +28,7 @@ impl DebugSet {
 
 /// Numbers of the instructions that are read. Both debug-information sets use the same numbers.
 pub(crate) mod debug_info {
+    pub(crate) const TYPE_ARRAY: u32 = 5;
     pub(crate) const TYPE_COMPOSITE: u32 = 10;
     pub(crate) const TYPE_MEMBER: u32 = 11;
     pub(crate) const FUNCTION: u32 = 20;

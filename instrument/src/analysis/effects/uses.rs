@@ -341,7 +341,7 @@ impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
         else {
             return nothing();
         };
-        let is_variable = !matches!(object.class, ObjectClass::Function | ObjectClass::Parameter(_));
+        let is_variable = object.class.is_variable_of_module();
         let mut found = SmallVec::new();
         let mut add = |pointer: &dyn Fn(&Object) -> bool, path: Path| {
             let target = callee.accesses.objects.iter().find(|(_, object)| pointer(object));
@@ -522,7 +522,7 @@ fn stored(
 /// The place of a caller that an object of the called function is.
 fn place_in_caller(caller: &FunctionView<'_, '_>, object: &Object, offset: usize) -> Option<Place> {
     match object.class {
-        ObjectClass::Function => None,
+        ObjectClass::Function | ObjectClass::Described(_) => None,
         ObjectClass::Parameter(position) => {
             let mut passed = caller.accesses.at(offset);
             let access = passed.find(|access| access.kind == AccessKind::Argument(position))?;

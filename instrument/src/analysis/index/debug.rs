@@ -44,6 +44,8 @@ impl Position<'_> {
 pub(crate) struct LocalVariable {
     /// Its name; with members behind it if this is a part of the variable.
     pub(crate) name: String,
+    /// Whether it is an element of an array. Stores by an index that is not constant have no description.
+    pub(crate) is_element: bool,
     /// Its `DebugLocalVariable`.
     id: Id,
     /// The scope that declares it.
@@ -78,9 +80,17 @@ impl LocalVariable {
         })
     }
 
-    /// Whether both are of the same call of a function.
-    pub(crate) fn is_of_frame_of(&self, other: &Self) -> bool {
-        self.inlined_at == other.inlined_at
+    /// Whether both are of the same variable in the same call of a function, of which each may be a part.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        (self.id, self.inlined_at) == (other.id, other.inlined_at)
+    }
+
+    /// Scopes between a position and the variable's. `None` if it is not in scope, or the position has none.
+    pub(crate) fn distance(&self, index: &Index<'_>, position: &Position<'_>) -> Option<usize> {
+        let (scope, inlined_at) = index.frames_of(position).next()?;
+        let mut scopes = index.scopes(scope);
+        let distance = scopes.position(|of| of.result() == self.scope)?;
+        (inlined_at == self.inlined_at).then_some(distance)
     }
 }
 
@@ -243,6 +253,16 @@ impl<'a> Index<'a> {
         (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
     }
 
+    /// Whether the compiler describes the lexical blocks of variables.
+    pub(crate) fn has_lexical_blocks(&self) -> bool {
+        let blocks = [debug_info::LEXICAL_BLOCK, debug_info::LEXICAL_BLOCK_DISCRIMINATOR];
+        let is_block = |inst: Inst<'_>| {
+            let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other);
+            set.is_some() && blocks.contains(&inst.ext_inst())
+        };
+        self.has_debug_info() && self.globals().any(is_block)
+    }
+
     /// Whether the module has debug information that describes variables.
     pub(crate) fn has_debug_info(&self) -> bool {
         self.debug_sets.iter().any(|(_, set)| *set != DebugSet::Other)
@@ -267,8 +287,12 @@ impl<'a> Index<'a> {
             .string(variable.id(operand::VARIABLE_NAME))
             .filter(|name| !name.is_empty())?;
         let mut ty = variable.id(operand::VARIABLE_TYPE);
+        let mut is_element = false;
         for part in inst.from(operand::DESCRIBED_PART) {
             let number = self.number(set, *part);
+            is_element |= self
+                .debug_def(ty)
+                .is_some_and(|(_, ty)| ty.ext_inst() == debug_info::TYPE_ARRAY);
             let member = self.debug_member(ty, number);
             name += &match member.and_then(|member| self.string(member.id(operand::MEMBER_NAME))) {
                 Some(member) => format!(".{member}"),
@@ -279,6 +303,7 @@ impl<'a> Index<'a> {
         Some(DescribedVariable {
             variable: LocalVariable {
                 name,
+                is_element,
                 id: variable.result(),
                 scope: variable.id(operand::VARIABLE_PARENT),
                 inlined_at: position

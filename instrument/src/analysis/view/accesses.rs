@@ -4,6 +4,7 @@
 //! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
 
 use super::path::Path;
+use crate::analysis::index::debug::{LocalVariable, Position};
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, ObjectIndex, Table};
 use crate::analysis::index::{Function, Index};
 use crate::spv::op::{glsl, storage_class};
@@ -21,6 +22,16 @@ pub(crate) enum ObjectClass {
     Private,
     Output,
     Workgroup,
+    /// Without memory: a variable that debug information describes, by its position in [`FunctionAccesses::described`]. Each
+    /// `DebugValue` is a store to it.
+    Described(usize),
+}
+
+impl ObjectClass {
+    /// Whether functions share it by the variable.
+    pub(crate) fn is_variable_of_module(self) -> bool {
+        matches!(self, Self::Private | Self::Output | Self::Workgroup)
+    }
 }
 
 /// A variable, or what a parameter points to.
@@ -82,6 +93,8 @@ pub(crate) struct FunctionAccesses {
     pub(crate) objects: Table<ObjectIndex, Object>,
     pub(crate) accesses: Table<AccessIndex, Access>,
     places: HashMap<Id, Place>,
+    /// Variables of which debug information describes the values, with the object of each.
+    pub(crate) described: Vec<(ObjectIndex, LocalVariable)>,
 }
 
 impl FunctionAccesses {
@@ -108,6 +121,63 @@ impl FunctionAccesses {
             }
         }
         found
+    }
+
+    /// Adds the variables that `DebugValue`s describe. O(words of the function * variables of a name).
+    pub(super) fn add_described(&mut self, index: &Index<'_>, function: &Function) {
+        let mut objects: HashMap<String, Vec<ObjectIndex>> = HashMap::default();
+        let mut stores = Vec::new();
+        for (block, of) in function.blocks.iter().zip(index.blocks_of(function)) {
+            let mut position = Position::default();
+            for inst in index.body(of) {
+                index.advance(&mut position, inst.offset, inst.end());
+                let described = index.described_variable(&inst, &position);
+                let Some(of) = described.filter(|of| !of.is_declaration) else {
+                    continue;
+                };
+                let same_name = objects.entry(of.variable.name.clone()).or_default();
+                let is_it = |object: &&ObjectIndex| match self.objects.get(**object).map(|object| object.class) {
+                    Some(ObjectClass::Described(at)) => {
+                        self.described.get(at).is_some_and(|(_, other)| *other == of.variable)
+                    }
+                    _ => false,
+                };
+                let object = match same_name.iter().find(is_it) {
+                    Some(object) => *object,
+                    None => {
+                        let object = self.objects.next_key();
+                        self.objects.push(Object {
+                            pointer: Id::NONE,
+                            ty: Id::NONE,
+                            class: ObjectClass::Described(self.described.len()),
+                            initializer: None,
+                            is_escaped: false,
+                        });
+                        self.described.push((object, of.variable));
+                        same_name.push(object);
+                        object
+                    }
+                };
+                stores.push(Access {
+                    block,
+                    offset: inst.offset,
+                    kind: AccessKind::Store(of.value),
+                    place: Place {
+                        object,
+                        path: Path::new(),
+                        is_exact: true,
+                    },
+                });
+            }
+        }
+        if !stores.is_empty() {
+            let mut all: Vec<Access> = self.accesses.values().iter().cloned().chain(stores).collect();
+            all.sort_by_key(|access| access.offset);
+            self.accesses = Table::default();
+            all.into_iter().for_each(|access| {
+                self.accesses.push(access);
+            });
+        }
     }
 
     fn add_object(&mut self, index: &Index<'_>, pointer: &Inst<'_>, class: ObjectClass, initializer: Option<Id>) {

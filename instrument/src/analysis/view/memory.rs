@@ -112,8 +112,13 @@ pub(crate) struct Memory {
     events: Vec<(usize, DefIndex)>,
     /// The definitions at the start of the function.
     entries: Vec<(CellIndex, DefIndex)>,
-    /// All others, by cell, block and word offset. Phis come first in their block.
-    by_place: Vec<(CellIndex, BlockIndex, usize, DefIndex)>,
+    /// All others, by cell, block and word offset, sorted. Blocks have their positions in a walk of the dominator tree; phis come
+    /// first in their block.
+    by_place: Vec<(CellIndex, usize, usize, DefIndex)>,
+    /// The definition of the same cell that each one replaces on the path from the root of the dominator tree.
+    above: Table<DefIndex, Option<DefIndex>>,
+    /// The positions of blocks in the walk.
+    preorder: Option<BlockTable<usize>>,
 }
 
 /// What a call may read and write of an object of the caller.
@@ -130,7 +135,7 @@ pub(super) fn effect_of_call(
         .at(offset)
         .filter(|access| access.place.object == object)
         .peekable();
-    let is_variable = !matches!(found.class, ObjectClass::Function | ObjectClass::Parameter(_));
+    let is_variable = found.class.is_variable_of_module();
     let Some(callee) = callee.filter(|callee| !callee.is_unknown) else {
         let is_passed = arguments.peek().is_some() || is_variable;
         return (is_passed, is_passed);
@@ -171,6 +176,7 @@ impl Memory {
         let mut builder = Builder {
             source,
             memory: Self::default(),
+            visited: 0,
             current: source.cells.all.map(|_| None),
             entries: source.cells.all.map(|_| None),
             undo: Vec::new(),
@@ -184,13 +190,6 @@ impl Memory {
         memory.written.sort_unstable();
         memory.events.sort_unstable();
         memory.entries.sort_unstable();
-        let places = memory
-            .definitions
-            .iter()
-            .filter(|(_, found)| found.origin != Origin::Entry);
-        memory.by_place = places
-            .map(|(number, found)| (found.cell, found.block, found.offset, number))
-            .collect();
         memory.by_place.sort_unstable();
         Some(memory)
     }
@@ -216,7 +215,8 @@ impl Memory {
     }
 
     /// What a cell holds before the instruction at a word offset of a block. `None`: what it holds at the start of the function. In a
-    /// view for any point only: others have no phis of cells that nothing reads. O(depth of the dominator tree * log(definitions)).
+    /// view for any point only: others have no phis of cells that nothing reads. O(log(definitions) + definitions of the cell that
+    /// are nested below the found one in the dominator tree).
     pub(crate) fn held(
         &self,
         graph: &FunctionGraph,
@@ -224,18 +224,25 @@ impl Memory {
         block: BlockIndex,
         offset: usize,
     ) -> Option<DefIndex> {
-        let (mut at, mut end) = (Some(block), offset);
-        while let Some(block) = at {
-            let after = self
-                .by_place
-                .partition_point(|(of, at, offset, _)| (*of, *at, *offset) < (cell, block, end));
-            let last = after.checked_sub(1).and_then(|last| self.by_place.get(last));
-            if let Some((_, _, _, found)) = last.filter(|(of, at, ..)| *of == cell && *at == block) {
-                return Some(*found);
+        let position = *self
+            .preorder
+            .as_ref()?
+            .get(block)
+            .filter(|_| graph.is_reachable(block))?;
+        let after = self
+            .by_place
+            .partition_point(|(of, at, before, _)| (*of, *at, *before) < (cell, position, offset));
+        let last = after.checked_sub(1).and_then(|last| self.by_place.get(last));
+        let mut found = last.filter(|(of, ..)| *of == cell).map(|(.., found)| *found);
+        // Definitions of blocks beside this one come between.
+        while let Some(number) = found {
+            let definition = self.definitions.get(number)?;
+            if graph.dominates(definition.block, block) {
+                break;
             }
-            (at, end) = (graph.immediate_dominator(block), usize::MAX);
+            found = self.above.get(number).copied().flatten();
         }
-        None
+        found
     }
 
     /// What a cell holds at the start of the function, if anything reads that.
@@ -324,7 +331,8 @@ impl Source<'_, '_> {
         for (object, found) in self.accesses.objects.iter().filter(|(_, found)| !found.is_escaped) {
             let (reads, writes) = match (event.kind, found.class) {
                 (EventKind::Call, _) => effect_of_call(self.accesses, callee, event.offset, object),
-                (EventKind::Return, class) => (class != ObjectClass::Function, false),
+                (EventKind::Return, ObjectClass::Function | ObjectClass::Described(_)) => (false, false),
+                (EventKind::Return, _) => (true, false),
                 (EventKind::Barrier, ObjectClass::Workgroup) => (true, true),
                 (EventKind::Barrier, ObjectClass::Output) => (self.shares_outputs, false),
                 (EventKind::Emit, ObjectClass::Output) => (true, true),
@@ -352,6 +360,8 @@ impl Source<'_, '_> {
 struct Builder<'s, 'r, 'w> {
     source: &'s Source<'r, 'w>,
     memory: Memory,
+    /// Number of blocks that the walk has visited.
+    visited: usize,
     /// The definition of each cell at the current point of the walk.
     current: Table<CellIndex, Option<DefIndex>>,
     entries: Table<CellIndex, Option<DefIndex>>,
@@ -364,6 +374,7 @@ impl Builder<'_, '_, '_> {
     fn define(&mut self, definition: Definition) -> Option<DefIndex> {
         let number = self.memory.definitions.next_key();
         self.memory.definitions.push(definition);
+        self.memory.above.push(None);
         (self.memory.definitions.len() <= MAX_DEFINITIONS).then_some(number)
     }
 
@@ -423,7 +434,12 @@ impl Builder<'_, '_, '_> {
         let graph = self.source.graph;
         // The blocks around the current one in the tree, with the length of `undo` before each.
         let mut around: Vec<(BlockIndex, usize)> = Vec::new();
+        let mut preorder = graph.table(|_| 0);
         for block in graph.dominator_preorder() {
+            self.visited += 1;
+            if let Some(position) = preorder.get_mut(block) {
+                *position = self.visited;
+            }
             let above = graph.immediate_dominator(block);
             while let Some((last, length)) = around.last().copied() {
                 if Some(last) == above {
@@ -458,13 +474,20 @@ impl Builder<'_, '_, '_> {
                 }
             }
         }
+        self.memory.preorder = Some(preorder);
         Some(())
     }
 
+    /// Makes a definition the current one of its cell.
     fn set(&mut self, cell: CellIndex, definition: DefIndex) {
-        if let Some(slot) = self.current.get_mut(cell) {
-            self.undo.push((cell, slot.replace(definition)));
+        let Some(slot) = self.current.get_mut(cell) else { return };
+        let before = slot.replace(definition);
+        self.undo.push((cell, before));
+        if let Some(above) = self.memory.above.get_mut(definition) {
+            *above = before;
         }
+        let offset = self.memory.definitions.get(definition).map_or(0, |found| found.offset);
+        self.memory.by_place.push((cell, self.visited, offset, definition));
     }
 
     /// The current definition of a cell.

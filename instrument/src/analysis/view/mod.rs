@@ -134,11 +134,18 @@ impl<'a, 'w> ModuleView<'a, 'w> {
     }
 
     /// The same, for those who ask what variables hold where nothing reads them ([`FunctionView::held`]).
+    /// Variables that debug information describes by their values are objects then, too.
     pub(crate) fn for_any_point(index: &'a Index<'w>) -> Self {
-        Self {
-            for_any_point: true,
-            ..Self::new(index)
+        let mut view = Self::new(index);
+        if index.has_debug_info() {
+            for (number, function) in index.functions.iter() {
+                if let Some(accesses) = view.accesses.get_mut(number) {
+                    accesses.add_described(index, function);
+                }
+            }
         }
+        view.for_any_point = true;
+        view
     }
 
     /// The summary of a function.
@@ -291,6 +298,11 @@ impl<'w> FunctionView<'_, 'w> {
         }
     }
 
+    /// The block with a label.
+    pub(crate) fn block_of_label(&self, label: Id) -> Option<BlockIndex> {
+        self.index.block_of_label(self.function, label)
+    }
+
     /// The block of the instruction at a word offset.
     pub(crate) fn block_at(&self, offset: usize) -> Option<BlockIndex> {
         (offset < self.function.end)
@@ -439,7 +451,7 @@ impl<'w> FunctionView<'_, 'w> {
         let holds = match object.class {
             ObjectClass::Function => true,
             ObjectClass::Private | ObjectClass::Output => is_entry_point(),
-            ObjectClass::Parameter(_) | ObjectClass::Workgroup => false,
+            ObjectClass::Parameter(_) | ObjectClass::Workgroup | ObjectClass::Described(_) => false,
         };
         object.initializer.filter(|_| holds)
     }
@@ -447,7 +459,11 @@ impl<'w> FunctionView<'_, 'w> {
     /// Whether nothing has been stored where a definition is `Entry`: a variable without an initialiser.
     pub(crate) fn is_undefined_at_entry(&self, definition: DefIndex) -> bool {
         let object = self.object(definition);
-        object.is_some_and(|object| object.class == ObjectClass::Function && object.initializer.is_none())
+        object.is_some_and(|object| match object.class {
+            ObjectClass::Function => object.initializer.is_none(),
+            ObjectClass::Described(_) => true,
+            _ => false,
+        })
     }
 
     /// The definitions that a definition may hold all or a part of, through phis and partial stores, without those two: each once.

@@ -126,7 +126,7 @@ fn writes(kind: AccessKind) -> bool {
 fn add(summary: &mut Summary, own: &FunctionAccesses, object: ObjectIndex, reads: bool, writes: bool) {
     let Some(object) = own.objects.get(object) else { return };
     match object.class {
-        ObjectClass::Function => {}
+        ObjectClass::Function | ObjectClass::Described(_) => {}
         ObjectClass::Parameter(position) => {
             if reads {
                 summary.reads_parameters.insert(position);

@@ -18,6 +18,7 @@ use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
 use crate::options::Options;
 use crate::sanitize::Check;
+use crate::spv::operands::result_index;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,6 +193,9 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         };
         self.splits.entry(place.block).or_default().push(split);
         self.module.planted.checks.insert(id, check.name());
+        if let Some(operation) = result_of(&place.guarded) {
+            self.module.planted.operations.insert(id, operation);
+        }
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -304,4 +308,10 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
+}
+
+/// The result of an instruction that has one.
+fn result_of(inst: &Inst<'_>) -> Option<Id> {
+    let at = result_index(inst.opcode())?;
+    Some(inst.id(at)).filter(|id| id.is_some())
 }
