@@ -205,7 +205,14 @@ fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<
 
 fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let plan = module.plan(state);
-    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
+    let lowered = abort::lower(
+        &module.index,
+        plan,
+        state.options,
+        &state.sites,
+        &state.origins,
+        &state.planted,
+    )?;
     state.needs.constant_data = lowered.uses_constant_data;
     state.key_spec_id = lowered.key_spec_id;
     let mut templates = lowered.templates;

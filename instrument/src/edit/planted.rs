@@ -10,6 +10,8 @@ pub(crate) struct Planted {
     pub(crate) checks: HashMap<Id, &'static str>,
     /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
     pub(crate) guards: HashSet<Id>,
+    /// The function without parameters that is to return TICKS.
+    pub(crate) ticks: Option<Id>,
 }
 
 impl Planted {

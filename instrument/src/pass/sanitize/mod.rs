@@ -23,18 +23,21 @@ mod divide;
 mod filter;
 mod guard;
 mod indexing;
+mod loop_clock;
 mod loops;
 mod message;
 mod module;
 mod nan;
 mod place;
 mod planter;
+mod repetitions;
 mod scalars;
 mod shift;
 mod unreachable;
 mod values;
 
 use crate::analysis::index::Index;
+use crate::analysis::index::typed::Table;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
 use crate::error::Result;
@@ -43,6 +46,7 @@ use crate::sanitize::{CHECKS, Check};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use repetitions::Repetitions;
 use values::ValueFacts;
 use vkabort_record::site::ModuleHash;
 
@@ -58,6 +62,10 @@ pub(crate) fn plant(
     hash: ModuleHash,
 ) -> Result<(Edits, Planted)> {
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    let repetitions = match options.sanitize.checks.contains(Check::Loops) {
+        true => Repetitions::of_module(&module),
+        false => Table::default(),
+    };
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
@@ -65,7 +73,7 @@ pub(crate) fn plant(
         let mut facts = ValueFacts::new(index, function, options);
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match row.check {
-                Check::Loops => loops::plant(&mut planter),
+                Check::Loops => loops::plant(&mut planter, repetitions.get(number)),
                 Check::Breaks => breaks::plant(&mut planter),
                 Check::Divide => divide::plant(&mut planter, &mut facts),
                 Check::Shift => shift::plant(&mut planter, &mut facts),
