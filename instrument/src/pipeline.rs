@@ -104,6 +104,7 @@ fn rewrite_with(
         data_spec_ids: state.spec_ids.data,
         length_spec_ids: state.spec_ids.lengths,
         key_spec_id: state.key_spec_id,
+        looks_at_ticks: state.planted.ticks.is_some(),
     }))
 }
 
