@@ -10,7 +10,7 @@ pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 /// A check that the sanitizer can plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Fails when an invocation has used up its budget of loop iterations.
+    /// Fails when the loops of an invocation have used up their budget of iterations, or have run too long.
     Loops,
     /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
     Breaks,
@@ -49,7 +49,7 @@ pub const CHECKS: [CheckRow; 9] = [
         check: Check::Loops,
         name: "loops",
         is_default: true,
-        description: "an invocation has used up its budget of loop iterations",
+        description: "the loops of an invocation have used up their budget of iterations, or have run too long",
     },
     CheckRow {
         check: Check::Breaks,
