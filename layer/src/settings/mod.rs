@@ -98,7 +98,7 @@ settings! {
     /// allows.
     "loop_budget" loop_budget: Option<u32> = None => auto_number(1, i32::MAX as u32);
     /// How long the loops of an invocation may run before the check `loops` fails, in milliseconds. 0: any time.
-    "loop_timeout_ms" loop_timeout_ms: u32 = 1000 => number(0, 600_000);
+    "loop_timeout_ms" loop_timeout_ms: u32 = 500 => number(0, 600_000);
     /// Which values at an abort are reported.
     "values" values: Values = Values::Auto => choice();
     /// Maximum bytes of them.
