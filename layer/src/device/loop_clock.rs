@@ -50,9 +50,13 @@ unsafe impl Sync for Ticks {}
 impl LoopClock {
     /// The clock of a device with this arena, which must outlive [`Self::stop`]. `timeout`: how long loops may run.
     pub fn new(arena: &Arena, timeout: Duration, is_cpu: bool) -> Self {
+        Self::of_word(arena.ticks(), timeout, is_cpu)
+    }
+
+    fn of_word(ticks: &AtomicU32, timeout: Duration, is_cpu: bool) -> Self {
         Self {
             shared: Arc::new(Shared {
-                ticks: Ticks(NonNull::from(arena.ticks())),
+                ticks: Ticks(NonNull::from(ticks)),
                 period: (timeout / TIMEOUT_TICKS).max(Duration::from_millis(1)),
                 is_cpu,
                 is_used: AtomicBool::new(false),
@@ -182,21 +186,76 @@ impl CpuMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intercept::testing::TestDevice;
+    use crate::loader::dispatch::DeviceTable;
     use std::time::Instant;
 
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// Whether a condition comes true within the limit.
+    fn happens(condition: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        while begin.elapsed() < LIMIT {
+            if condition() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
     #[test]
-    fn a_thread_that_computes_is_measured_and_one_that_sleeps_is_not() {
-        let period = Duration::from_millis(20);
+    fn it_ticks_while_a_submission_is_open() {
+        let device = TestDevice::new(DeviceTable::EMPTY);
+        let (state, log) = (device.state(), &device.get().instance.log);
+        let word = AtomicU32::new(0);
+        let ticks = || word.load(Ordering::Relaxed);
+        let clock = LoopClock::of_word(&word, Duration::from_millis(16), false);
+        let is_running = || clock.shared.is_running.load(Ordering::Relaxed);
+        let queue = vk::Queue::from_raw(16);
+        let submit = || {
+            state.count_submission(device.get(), queue, 0);
+            clock.start(state, queue, log);
+        };
+        submit();
+        assert!(!is_running(), "no module looks at it");
+        clock.use_it();
+        for _ in 0..3 {
+            submit();
+            let before = ticks();
+            assert!(happens(|| ticks() > before + 3));
+            let counters = &state.queue(device.get(), queue).expect("a queue").counters;
+            counters.mark_completed(counters.submitted());
+            assert!(happens(|| !is_running()), "the thread goes on without work");
+        }
+        submit();
+        clock.stop();
+        let after = ticks();
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(ticks(), after, "it ticks after its end");
+        submit();
+        assert_eq!(ticks(), after);
+    }
+
+    #[test]
+    fn the_time_of_a_thread_that_computes_counts() {
         if os::thread_times().is_empty() {
             return;
         }
+        let period = Duration::from_millis(20);
         let mut meter = CpuMeter::default();
         assert!(!meter.has_run(period), "the first look");
-        // Other tests run in this process: only what follows is certain.
         let begin = Instant::now();
-        while begin.elapsed() < Duration::from_secs(20) && !meter.has_run(period) {
+        while begin.elapsed() < LIMIT && !meter.has_run(period) {
             std::hint::black_box(begin);
         }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no thread has run for 20 ms");
+        assert!(begin.elapsed() < LIMIT, "no thread has run for 20 ms");
+    }
+
+    #[test]
+    fn what_no_thread_has_run_does_not_count() {
+        let mut meter = CpuMeter::default();
+        let long = Duration::from_secs(100_000);
+        assert!(os::thread_times().is_empty() || (0..3).all(|_| !meter.has_run(long)));
     }
 }

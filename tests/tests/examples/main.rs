@@ -106,11 +106,16 @@ fn a_c_program_without_aborts_reports_its_loop_and_ends() -> Result<()> {
                     .env("VK_VKABORT_SHADER_ABORT_LOOP_TIMEOUT_MS", "0");
                 command
             }
-            None => test.run(&driver, &["--sanitize", "--set", "loop_timeout_ms=0"], &[&files[0], &files[1]])?,
+            None => test.run(
+                &driver,
+                &["--sanitize", "--set", "loop_timeout_ms=0"],
+                &[&files[0], &files[1]],
+            )?,
         };
         let ended = test.finish(&mut command)?;
         let context = || format!("{}\n{}", driver.name, ended.output_tail());
-        let first = format!("vkabort: shader aborted: loop budget of {budget} iterations is used up\n  --> collatz.comp:15\n");
+        let first =
+            format!("vkabort: shader aborted: loop budget of {budget} iterations is used up\n  --> collatz.comp:15\n");
         ensure!(ended.stderr.starts_with(&first), "{}", context());
         ensure!(ended.stderr.contains("invocation global (0, 0, 0)"), "{}", context());
         ensure!(ended.stdout == "The shader has run: word 1 is 0\n", "{}", context());
