@@ -79,13 +79,16 @@ fn counted_loops<'n, 'w>(
     nest: &'n LoopNest,
     repetitions: Option<&Repetitions>,
 ) -> Vec<CountedLoop<'n, 'w>> {
-    let counts_all = planter.options().sanitize.counts_all_loops;
+    let unrolled = match planter.options().sanitize.counts_all_loops {
+        true => Some(find_unrolled(planter, nest, repetitions)),
+        false => None,
+    };
     let mut loops = Vec::new();
     for (number, l) in nest.loops().iter().enumerate() {
-        let is_left_out = repetitions.is_some_and(|repetitions| match counts_all {
-            true => repetitions.is_once(number),
-            false => repetitions.is_short(nest, number),
-        });
+        let is_left_out = match &unrolled {
+            Some(unrolled) => unrolled.get(number) == Some(&true),
+            None => repetitions.is_some_and(|repetitions| repetitions.is_short(nest, number)),
+        };
         if is_left_out || !planter.is_plantable(l.header) {
             continue;
         }
@@ -107,6 +110,44 @@ fn counted_loops<'n, 'w>(
         }
     }
     loops
+}
+
+/// Whether the driver, which counts the iterations of loops, unrolls each loop and so does not count it: Mesa 22.3 unrolls loops of
+/// up to 32 iterations and 832 instructions of its own in all. With a counter in them, their code would take twice as long to compile.
+fn find_unrolled(planter: &Planter<'_, '_, '_>, nest: &LoopNest, repetitions: Option<&Repetitions>) -> Vec<bool> {
+    const MAX_ITERATIONS: u32 = 32;
+    /// In SPIR-V, where an instruction may stand for four on the components of vectors.
+    const MAX_INSTRUCTIONS: usize = 400;
+    let index = planter.index;
+    let mut instructions = vec![0_usize; nest.loops().len()];
+    for number in planter.function.blocks.iter() {
+        let own = nest
+            .innermost(number)
+            .and_then(|position| instructions.get_mut(position));
+        let Some((own, block)) = own.zip(index.blocks.get(number)) else {
+            continue;
+        };
+        let calls = index.body(block).any(|inst| inst.opcode() == op::FunctionCall);
+        let count = if calls { usize::MAX } else { index.body(block).count() };
+        *own = own.saturating_add(count);
+    }
+    let mut unrolled = vec![false; nest.loops().len()];
+    // Inner loops first.
+    for (position, l) in nest.loops().iter().enumerate().rev() {
+        let most = repetitions.and_then(|repetitions| repetitions.most(position));
+        let own = instructions.get(position).copied().unwrap_or(usize::MAX);
+        let all = most.map_or(usize::MAX, |most| own.saturating_mul(most as usize));
+        let is_once = most == Some(1);
+        let is_small = most.is_some_and(|most| most <= MAX_ITERATIONS) && all <= MAX_INSTRUCTIONS;
+        if let Some(slot) = unrolled.get_mut(position) {
+            *slot = is_once || is_small;
+        }
+        let around = l.parent.and_then(|parent| instructions.get_mut(parent));
+        if let Some(around) = around {
+            *around = around.saturating_add(if is_small { all } else { usize::MAX });
+        }
+    }
+    unrolled
 }
 
 /// Plants the check into a loop.
@@ -156,22 +197,13 @@ fn plant_loop<'w>(
         timeout.milliseconds,
         &around,
     );
-    planter.plant_both_if(
-        Check::Loops,
-        &place,
-        |out| {
-            let left = count(out);
-            let mask = out.constant(timeout.interval.wrapping_sub(1));
-            let rest = out.calculate(op::BitwiseAnd, (left, mask));
-            (is_zero(out, rest, hidden_zero), left)
-        },
-        |out, left| {
-            let bool = out.bool();
-            let is_used_up = is_zero(out, left, None);
-            [is_used_up, out.emit(op::FunctionCall, bool, (clock.is_over, left))]
-        },
-        [used_up, expired],
-    );
+    let write_count = |out: &mut Emitter| {
+        let left = count(out);
+        let mask = out.constant(timeout.interval.wrapping_sub(1));
+        let rest = out.calculate(op::BitwiseAnd, (left, mask));
+        [is_zero(out, rest, hidden_zero), is_zero(out, left, None)]
+    };
+    planter.plant_limits(&place, &clock, write_count, [used_up, expired]);
 }
 
 /// A message: a text with a conversion, its value, and text behind it.

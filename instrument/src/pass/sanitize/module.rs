@@ -48,6 +48,8 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) counter: Option<Id>,
     /// Measures the time that loops run.
     pub(super) clock: Option<LoopClock>,
+    /// Looks at it in code without branches.
+    pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
 }
 
@@ -71,6 +73,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             guards: Code::default(),
             counter: None,
             clock: None,
+            look_if: None,
             counting: BTreeSet::new(),
         }
     }

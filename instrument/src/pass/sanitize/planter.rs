@@ -139,12 +139,20 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     /// What measures the time that loops run. `None`: nothing does.
     pub(super) fn clock(&mut self) -> Option<LoopClock> {
         let options = self.options();
-        let timeout = options.sanitize.loop_timeout?;
+        options.sanitize.loop_timeout?;
         if !options.lowers.contains(Feature::Abort) {
             return None;
         }
         let ModulePlanter { out, guards, clock, .. } = &mut *self.module;
-        Some(*clock.get_or_insert_with(|| LoopClock::new(out, timeout, guards)))
+        Some(*clock.get_or_insert_with(|| LoopClock::new(out, guards)))
+    }
+
+    /// The function that looks at the clock if its argument is true.
+    fn look_if(&mut self, clock: &LoopClock) -> Id {
+        let ModulePlanter {
+            out, guards, look_if, ..
+        } = &mut *self.module;
+        *look_if.get_or_insert_with(|| clock.write_look_if(out, guards))
     }
 
     /// Whether checks are planted into a block.
@@ -162,26 +170,28 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
     }
 
-    /// Plants two aborts into code that is executed only if the condition that `write_due` computes is true: each is taken if its
-    /// condition, of which `write_conditions` computes both, is true.
-    pub(super) fn plant_both_if<T>(
+    /// Plants the aborts of a loop whose budget is used up or whose time is up: `write_count` computes whether either may be, and
+    /// whether the budget is.
+    pub(super) fn plant_limits(
         &mut self,
-        check: Check,
         place: &Place<'w>,
-        write_due: impl FnOnce(&mut Emitter) -> (Id, T),
-        write_conditions: impl FnOnce(&mut Emitter, T) -> [Id; 2],
-        messages: [Message; 2],
+        clock: &LoopClock,
+        write_count: impl FnOnce(&mut Emitter) -> [Id; 2],
+        [used_up, expired]: [Message; 2],
     ) {
         if self.closed.contains(&place.block) {
-            let mut conditions = [Id::NONE; 2];
-            let [first, second] = messages;
+            let look_if = self.look_if(clock);
+            let mut is_due = Id::NONE;
             // Code at one offset stays in the order in which it is inserted.
-            self.plant(check, place, first, |out| {
-                let (_, rest) = write_due(out);
-                conditions = write_conditions(out, rest);
-                conditions[0]
+            self.plant(Check::Loops, place, used_up, |out| {
+                let [due, is_used_up] = write_count(out);
+                is_due = due;
+                is_used_up
             });
-            self.plant(check, place, second, |_| conditions[1]);
+            self.plant(Check::Loops, place, expired, |out| {
+                let bool = out.bool();
+                out.emit(op::FunctionCall, bool, (look_if, is_due))
+            });
             return;
         }
         let Some(block) = self.index.blocks.get(place.block) else {
@@ -189,14 +199,15 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         };
         self.open_loops(place.block);
         let out = &mut self.module.out;
-        let (is_due, rest) = write_due(out);
+        let [is_due, is_used_up] = write_count(out);
         let [due, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(is_due, due, go, go);
         out.label(due);
-        let conditions = write_conditions(out, rest);
-        for (failed, message) in conditions.into_iter().zip(messages) {
-            self.write_abort(check, place, failed, |_| message);
-        }
+        self.write_abort(Check::Loops, place, is_used_up, |_| used_up);
+        let out = &mut self.module.out;
+        let bool = out.bool();
+        let is_over = out.emit(op::FunctionCall, bool, clock.is_over);
+        self.write_abort(Check::Loops, place, is_over, |_| expired);
         let out = &mut self.module.out;
         out.branch(go);
         out.label(go);

@@ -76,12 +76,8 @@ impl Repetitions {
         self.most(position).is_some() && self.of_loop(nest, position) < LIMIT
     }
 
-    /// Whether the body of a loop is executed once.
-    pub(super) fn is_once(&self, position: usize) -> bool {
-        self.most(position) == Some(1)
-    }
-
-    fn most(&self, position: usize) -> Option<u32> {
+    /// The most iterations of a loop, by its position. `None`: not known.
+    pub(super) fn most(&self, position: usize) -> Option<u32> {
         self.most.get(position).copied().flatten()
     }
 

@@ -132,11 +132,12 @@ pub fn check_rewriter(
             choices.between(*SPEC_LENGTH.start(), *SPEC_LENGTH.end()),
         );
     }
+    let budget = budget(subject, &options.sanitize, &rewritten.sites);
     let mut options = CheckOptions {
         rewrite: options,
         constants,
         specialization,
-        budget: budget(subject, &options.sanitize, &rewritten.sites),
+        budget,
         keeps_frames: false,
     };
     run_all(
