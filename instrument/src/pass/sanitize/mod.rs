@@ -11,7 +11,8 @@
 //! The output is valid SPIR-V with ordinary aborts, which a driver with `SPV_KHR_abort` executes as it is. A planted abort has the
 //! origin of the instruction that it guards, so that its site has the position of that one.
 //!
-//! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
+//! A check is a row of `crate::sanitize::checks` and a file with one function, `plant`: it finds the places in a function of the shader
+//! and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
@@ -39,12 +40,24 @@ use crate::edit::Edits;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
-use crate::sanitize::{CHECKS, Check};
+use crate::sanitize::{CHECKS, checks};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
 use values::ValueFacts;
 use vkabort_record::site::ModuleHash;
+
+macro_rules! plant_functions {
+    ($($variant:ident $module:ident $is_default:literal $description:literal;)*) => {
+        &[$($module::plant),*]
+    };
+}
+
+/// Plants a check into a function.
+type Plant = for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, 'w>);
+
+/// The functions that plant a check, in the order of [`CHECKS`].
+const PLANT: &[Plant] = checks!(plant_functions);
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
 ///
@@ -63,18 +76,9 @@ pub(crate) fn plant(
             continue;
         };
         let mut facts = ValueFacts::new(index, function, options);
-        for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
-            match row.check {
-                Check::Loops => loops::plant(&mut planter),
-                Check::Breaks => breaks::plant(&mut planter),
-                Check::Divide => divide::plant(&mut planter, &mut facts),
-                Check::Shift => shift::plant(&mut planter, &mut facts),
-                Check::Bounds => bounds::plant(&mut planter, &mut facts),
-                Check::Buffers => buffers::plant(&mut planter, &mut facts),
-                Check::Convert => convert::plant(&mut planter, &mut facts),
-                Check::Nan => nan::plant(&mut planter, &mut facts),
-                Check::Unreachable => unreachable::plant(&mut planter, &mut facts),
-            }
+        let checks = CHECKS.iter().zip(PLANT);
+        for (_, plant) in checks.filter(|(row, _)| options.sanitize.checks.contains(row.check)) {
+            plant(&mut planter, &mut facts);
         }
         planter.finish();
     }
