@@ -58,7 +58,7 @@ impl TypedValueParser for CheckList {
         let names = find("sanitize").map(|setting| setting.form.names()).unwrap_or_default();
         let values = names
             .into_iter()
-            .map(|row| PossibleValue::new(row.name).help(row.description));
+            .map(|row| PossibleValue::new(row.name).help(row.description.trim_end_matches('.').to_owned()));
         Some(Box::new(values))
     }
 }
@@ -67,7 +67,7 @@ impl TypedValueParser for CheckList {
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let values = list::<T>()
         .into_iter()
-        .map(|row| PossibleValue::new(row.name).help(row.description));
+        .map(|row| PossibleValue::new(row.name).help(row.description.trim_end_matches('.').to_owned()));
     PossibleValuesParser::new(values).try_map(|name| T::of(&name).ok_or("not a value"))
 }
 

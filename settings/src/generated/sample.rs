@@ -1,6 +1,6 @@
 //! `vk_layer_settings.txt`: every setting with its default, commented out.
 
-use super::plain;
+use super::{plain, wrap};
 use crate::table::{SETTINGS, Setting};
 use std::fmt::Write;
 
@@ -21,22 +21,11 @@ nor variables.";
 
 /// Writes a text as comments. The first line begins with `start`, and the others with as many spaces.
 fn comment(start: &str, text: &str, out: &mut String) {
-    let mut line = format!("# {start}");
-    let indent = " ".repeat(start.chars().count());
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(out, "{line}");
-            line = format!("# {indent}");
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line += word;
-        is_empty = false;
+    let indent = start.chars().count();
+    for (number, line) in wrap(text, WIDTH - 2 - indent).iter().enumerate() {
+        let start = if number == 0 { start } else { "" };
+        let _ = writeln!(out, "# {start:indent$}{line}");
     }
-    let _ = writeln!(out, "{}", line.trim_end());
 }
 
 fn entry(setting: &Setting, out: &mut String) {
