@@ -7,21 +7,22 @@ use vkabort_record::report::SanitizeFilter;
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 
-/// The checks, a row each: variant, name and module of `pass::sanitize`, whether `default` selects it, and when it fails, for
-/// people. Passes the rows to the macro `$with`. The function `plant` of the module plants the check.
+/// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`
+/// selects it; and when it fails, for people. Passes the rows to the macro `$with`. The function `plant` of the module plants the
+/// check.
 macro_rules! checks {
     ($with:ident) => {
         $with! {
-            Loops loops true "an invocation has used up its budget of loop iterations";
-            Breaks breaks true "the shader reaches a debug break, a false assumption or a panic of its author";
-            Divide divide true "an integer is divided by zero, or the least one by -1";
-            Shift shift true "a value is shifted by its width in bits or more";
-            Bounds bounds true "an element is accessed that its array, vector or matrix of fixed size does not have";
-            Buffers buffers false
+            Loops loops Flow true "an invocation has used up its budget of loop iterations";
+            Breaks breaks Flow true "the shader reaches a debug break, a false assumption or a panic of its author";
+            Divide divide Values true "an integer is divided by zero, or the least one by -1";
+            Shift shift Values true "a value is shifted by its width in bits or more";
+            Bounds bounds Values true "an element is accessed that its array, vector or matrix of fixed size does not have";
+            Buffers buffers Values false
                 "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";
-            Convert convert false "a float is converted to an integer type that cannot hold it";
-            Nan nan false "NaN or an infinity is stored to a buffer, an image or an output";
-            Unreachable unreachable false "code is reached that was declared unreachable";
+            Convert convert Values false "a float is converted to an integer type that cannot hold it";
+            Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
+            Unreachable unreachable Values false "code is reached that was declared unreachable";
         }
     };
 }
@@ -41,7 +42,7 @@ pub struct CheckRow {
 }
 
 macro_rules! declare {
-    ($($variant:ident $name:ident $is_default:literal $description:literal;)*) => {
+    ($($variant:ident $name:ident $kind:ident $is_default:literal $description:literal;)*) => {
         /// A check that the sanitizer can plant.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Check {

@@ -9,7 +9,6 @@
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
-use super::values::ValueFacts;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
 use crate::edit::emitter::Emitter;
@@ -42,7 +41,7 @@ enum Kind<'w> {
 }
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, _: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     for stop in find(planter) {
         plant_stop(planter, &stop);
     }

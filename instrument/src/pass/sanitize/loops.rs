@@ -27,7 +27,6 @@
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
-use super::values::ValueFacts;
 use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
@@ -41,7 +40,7 @@ use crate::spv::{Id, Inst, Literal, op};
 const MAX_AROUND: usize = 4;
 
 /// Plants the check into the loops of a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, _: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     let nest = planter.nest.clone();
     if nest.loops().is_empty() {
         return;

@@ -47,16 +47,21 @@ use planter::Planter;
 use values::ValueFacts;
 use vkabort_record::site::ModuleHash;
 
+/// Plants a check into a function.
+enum Plant {
+    /// By blocks and instructions alone.
+    Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
+    /// With what is known of values.
+    Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, 'w>)),
+}
+
 macro_rules! plant_functions {
-    ($($variant:ident $module:ident $is_default:literal $description:literal;)*) => {
-        &[$($module::plant),*]
+    ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
+        &[$(Plant::$kind($module::plant)),*]
     };
 }
 
-/// Plants a check into a function.
-type Plant = for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, 'w>);
-
-/// The functions that plant a check, in the order of [`CHECKS`].
+/// The functions that plant checks, in the order of [`CHECKS`].
 const PLANT: &[Plant] = checks!(plant_functions);
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
@@ -78,7 +83,10 @@ pub(crate) fn plant(
         let mut facts = ValueFacts::new(index, function, options);
         let checks = CHECKS.iter().zip(PLANT);
         for (_, plant) in checks.filter(|(row, _)| options.sanitize.checks.contains(row.check)) {
-            plant(&mut planter, &mut facts);
+            match plant {
+                Plant::Flow(plant) => plant(&mut planter),
+                Plant::Values(plant) => plant(&mut planter, &mut facts),
+            }
         }
         planter.finish();
     }
