@@ -57,7 +57,8 @@ struct CountedLoop<'n, 'w> {
 }
 
 /// Plants the check into the loops of a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>, repetitions: Option<&Repetitions>) {
+pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
+    let repetitions = planter.repetitions;
     let nest = planter.nest.clone();
     let loops = counted_loops(planter, &nest, repetitions);
     // Before any header is split.

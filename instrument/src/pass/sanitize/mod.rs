@@ -11,7 +11,8 @@
 //! The output is valid SPIR-V with ordinary aborts, which a driver with `SPV_KHR_abort` executes as it is. A planted abort has the
 //! origin of the instruction that it guards, so that its site has the position of that one.
 //!
-//! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
+//! A check is a row of `crate::sanitize::checks` and a file with one function, `plant`: it finds the places in a function of the shader
+//! and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
@@ -45,13 +46,30 @@ use crate::edit::Edits;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
-use crate::sanitize::{CHECKS, Check};
+use crate::sanitize::{CHECKS, Check, checks};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
+
+/// Plants a check into a function.
+enum Plant {
+    /// By blocks and instructions alone.
+    Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
+    /// With what is known of values.
+    Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
+}
+
+macro_rules! plant_functions {
+    ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
+        &[$(Plant::$kind($module::plant)),*]
+    };
+}
+
+/// The functions that plant checks, in the order of [`CHECKS`].
+const PLANT: &[Plant] = checks!(plant_functions);
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
 ///
@@ -78,22 +96,17 @@ pub(crate) fn plant(
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
+        planter.repetitions = repetitions.get(number);
         // Without a view of the function, checks of values are left out.
         let mut facts = view
             .function(number)
             .map(|function| ValueFacts::new(function, &mut values));
-        for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
-            match (row.check, &mut facts) {
-                (Check::Loops, _) => loops::plant(&mut planter, repetitions.get(number)),
-                (Check::Breaks, _) => breaks::plant(&mut planter),
-                (_, None) => {}
-                (Check::Divide, Some(facts)) => divide::plant(&mut planter, facts),
-                (Check::Shift, Some(facts)) => shift::plant(&mut planter, facts),
-                (Check::Bounds, Some(facts)) => bounds::plant(&mut planter, facts),
-                (Check::Buffers, Some(facts)) => buffers::plant(&mut planter, facts),
-                (Check::Convert, Some(facts)) => convert::plant(&mut planter, facts),
-                (Check::Nan, Some(facts)) => nan::plant(&mut planter, facts),
-                (Check::Unreachable, Some(facts)) => unreachable::plant(&mut planter, facts),
+        let checks = CHECKS.iter().zip(PLANT);
+        for (_, plant) in checks.filter(|(row, _)| options.sanitize.checks.contains(row.check)) {
+            match (plant, &mut facts) {
+                (Plant::Flow(plant), _) => plant(&mut planter),
+                (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
+                (Plant::Values(_), None) => {}
             }
         }
         planter.finish();

@@ -5,6 +5,7 @@ use super::loop_clock::LoopClock;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use super::place::{Place, TestKey};
+use super::repetitions::Repetitions;
 use crate::analysis::callgraph::Reach;
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
@@ -34,6 +35,8 @@ pub(super) struct Planter<'p, 'a, 'w> {
     pub(super) function: &'p Function,
     pub(super) nest: LoopNest,
     reach: Reach,
+    /// How often its loops run, if the check of loops is planted.
+    pub(super) repetitions: Option<&'p Repetitions>,
     /// Blocks in which no invocation can leave the function.
     closed: BTreeSet<BlockIndex>,
     /// New pieces of blocks, and loops whose headers are split, by the block.
@@ -79,6 +82,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             opened: Vec::new(),
             tested: HashMap::default(),
             last_position: None,
+            repetitions: None,
         })
     }
 

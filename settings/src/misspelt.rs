@@ -1,7 +1,8 @@
 //! Environment variables and lines of a settings file that look like the layer's and have no effect.
 
 use crate::value::nearest;
-use crate::{DISABLE, ENABLE, ENV_PREFIXES, FILE_PREFIX};
+use crate::{ENV_PREFIXES, FILE_PREFIX};
+use vkabort_manifest::{DISABLE, ENABLE};
 
 /// Largest number of differences between a prefix and a misspelt one.
 const PREFIX_DISTANCE: usize = 4;

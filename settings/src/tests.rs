@@ -1,4 +1,13 @@
-use super::*;
+//! Settings from their sources, and what the generated files say about them.
+
+use crate::choice::{Emulation, Enable, Level, OnAbort};
+use crate::form::Form;
+use crate::sources::Sources;
+use crate::table::{SETTINGS, Settings, find};
+use vkabort_instrument::{Arena, Checks, LoopPoll, Trap};
+
+/// The sample.
+const FILE: &str = include_str!("../../vk_layer_settings.txt");
 
 fn sources(env: &[(&str, &str)], file: &str, api: &[(&str, &str)]) -> Sources {
     let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
@@ -107,9 +116,84 @@ fn checks_imply_what_a_program_without_aborts_needs() {
     let (settings, problems) = resolve(&[("sanitize", "loop")]);
     assert_eq!(settings, Settings::default());
     assert!(
-        problems[0].contains("using no check: `loop` is not a check") && problems[0].contains("loops"),
+        problems[0].contains("using none. Did you mean `loops`? Valid values: default, all, loops, "),
         "{problems:?}"
     );
     let (settings, _) = resolve(&[("replace_modules", "folder")]);
     assert_eq!(implied(&settings), (Enable::Always, OnAbort::Lose, Emulation::Auto));
+}
+
+#[test]
+fn the_sample_sets_nothing_and_its_lines_are_the_defaults() {
+    assert_eq!(
+        Settings::resolve(&sources(&[], FILE, &[])),
+        (Settings::default(), vec![])
+    );
+    let sample = Sources::from_parts(Vec::new(), FILE, Vec::new());
+    assert!(SETTINGS.iter().all(|setting| sample.value(setting.key).is_none()));
+    let lines = FILE.lines().filter_map(|line| line.strip_prefix("#vkabort"));
+    let lines: Vec<String> = lines.map(|line| format!("vkabort{line}")).collect();
+    assert_eq!(lines.len(), SETTINGS.len());
+    assert_eq!(
+        Settings::resolve(&sources(&[], &lines.join("\n"), &[])),
+        (Settings::default(), vec![])
+    );
+}
+
+#[test]
+fn every_text_of_a_form_is_valid_and_others_are_refused() {
+    for setting in SETTINGS {
+        let key = setting.key;
+        assert_eq!(setting.check(&setting.default()), Ok(()), "{key}");
+        assert_eq!(setting.check(""), Ok(()), "{key}");
+        let names = setting.form.names();
+        for row in &names {
+            assert_eq!(setting.check(row.name), Ok(()), "{key} = {}", row.name);
+            assert!(row.description.ends_with('.'), "{key} = {}", row.name);
+        }
+        if let Form::List(_) = setting.form {
+            let all: Vec<&str> = names.iter().map(|row| row.name).collect();
+            assert_eq!(setting.check(&all.join(", ")), Ok(()), "{key}");
+            assert_eq!(setting.check("off"), Ok(()), "{key}");
+        }
+        if let Some((min, max)) = setting.form.range() {
+            assert!(setting.check(&min.to_string()).is_ok() && setting.check(&max.to_string()).is_ok());
+            for value in [i64::from(min) - 1, i64::from(max) + 1] {
+                let error = setting.check(&value.to_string()).expect_err("out of range");
+                assert!(error.valid.contains(&format!("{min} to {max}")), "{key}: {error:?}");
+            }
+        }
+        if !setting.form.is_path() {
+            assert!(setting.check("nonsense").is_err(), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_misspelt_name_has_one_suggestion() {
+    assert_eq!(find("arena_sise").err(), Some(Some("arena_size")));
+    assert_eq!(find("nothing_like_it").err(), Some(None));
+    let setting = find("sanitize").expect("a setting");
+    let error = setting.check("loops,brekas").expect_err("not a check");
+    assert_eq!(error.nearest, Some("breaks"));
+}
+
+#[test]
+fn a_word_may_take_the_place_of_a_number() {
+    let sites = |text| {
+        Settings::resolve(&sources(&[("VK_MAX_SITES", text)], "", &[]))
+            .0
+            .max_sites
+    };
+    assert_eq!([sites("all"), sites("0"), sites("12")], [None, Some(0), Some(12)]);
+}
+
+#[test]
+fn what_a_setting_implies_is_part_of_its_description() {
+    let description = |key| find(key).expect("a setting").description();
+    assert!(description("sanitize").ends_with(
+        " Implies `enable = always` and, unless they are set, `on_abort = continue` and `emulation = partial`."
+    ));
+    assert!(description("replace_modules").ends_with(" Implies `enable = always`."));
+    assert!(!description("trap").contains("Implies"));
 }

@@ -117,17 +117,21 @@ impl Sources {
         Some(self.file.path.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// The value of a setting.
-    pub fn value(&self, key: &str) -> Option<Value> {
+    /// The value of a setting in the environment.
+    pub fn variable_of(&self, key: &str) -> Option<Value> {
         let upper = key.to_ascii_uppercase();
-        let from_environment = ENV_PREFIXES.iter().find_map(|prefix| {
+        ENV_PREFIXES.iter().find_map(|prefix| {
             let name = format!("{prefix}{upper}");
             let text = self.variable(&name)?.trim().to_owned();
             let origin = format!("environment variable {name}");
             (!text.is_empty()).then_some(Value { text, origin })
-        });
+        })
+    }
+
+    /// The value of a setting.
+    pub fn value(&self, key: &str) -> Option<Value> {
         let is_set = |value: &&String| !value.is_empty();
-        from_environment
+        self.variable_of(key)
             .or_else(|| {
                 self.file.lines.iter().find_map(|line| {
                     let own = line.key.strip_prefix(FILE_PREFIX) == Some(key);
@@ -193,7 +197,7 @@ impl Sources {
 fn unknown_key(key: &str, keys: &[&str]) -> String {
     let hint = match nearest(key, keys.iter().copied()) {
         Some(key) => format!("Did you mean `{key}`?"),
-        None => format!("Settings: {}", keys.join(", ")),
+        None => "`vkabort settings` lists the settings.".to_owned(),
     };
     format!("`{key}` is not a setting of this layer and has no effect. {hint}")
 }

@@ -1,18 +1,7 @@
 //! Values of settings as text: numbers, and suggestions for misspelt names.
 
-use serde_json::Value as Json;
-
 /// Length in bytes from which the start of a name counts as similar to it.
 const MIN_START: usize = 4;
-
-/// The value of a setting in a manifest as text: lists are joined by commas.
-pub fn text_of(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Array(list) => list.iter().map(text_of).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    }
-}
 
 /// Parses a whole number, decimal or hexadecimal (`0x`).
 pub fn number(text: &str) -> Option<u64> {
@@ -52,7 +41,6 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn numbers_of_bytes_have_suffixes() {
@@ -74,12 +62,6 @@ mod tests {
         ] {
             assert_eq!(bytes(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn values_of_manifests_are_texts() {
-        let texts = [json!("lose"), json!(5), json!([]), json!(["loops", "breaks"])].map(|value| text_of(&value));
-        assert_eq!(texts, ["lose", "5", "", "loops,breaks"]);
     }
 
     #[test]
