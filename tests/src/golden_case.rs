@@ -167,12 +167,15 @@ impl<'t> GoldenCase<'t> {
         instrument_with(words, &self.options, hooks)
     }
 
-    /// The whole module: prelude and input, section by section.
+    /// The whole module: prelude and input, section by section, or the input as it is with `prelude=none`.
     ///
     /// # Errors
     ///
     /// The prelude cannot be read.
     pub fn module(&self, path: &Path) -> Result<String> {
+        if self.prelude == "none" {
+            return Ok(self.lines.join("\n"));
+        }
         let preludes = path
             .parent()
             .and_then(Path::parent)

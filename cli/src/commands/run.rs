@@ -140,7 +140,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     }
     if log.is_empty {
         let reason = system::elevation_problem().map(str::to_owned).or_else(why_no_device);
-        let reason = reason.unwrap_or_else(|| "the program did not query a Vulkan device".to_owned());
+        let reason = reason.unwrap_or_else(|| not_queried(std::env::var_os("VK_ICD_FILENAMES").is_some()).to_owned());
         io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {
@@ -156,6 +156,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     // Before a call that may not return.
     drop(stage);
     Ok(system::exit_code(status))
+}
+
+/// Why the layer may not have been used where the loader works. `names_driver`: whether `VK_ICD_FILENAMES` is set.
+fn not_queried(names_driver: bool) -> &'static str {
+    match names_driver {
+        false => "the program did not query a Vulkan device",
+        true => {
+            "the program did not query a Vulkan device of the Vulkan loader. Some programs, such as those with ncnn, load the \
+             driver that VK_ICD_FILENAMES names themselves, without layers: name it by VK_DRIVER_FILES instead"
+        }
+    }
 }
 
 /// Sets the environment variables of the layer's settings. Returns the log level that `--set` requests, in lower case.
@@ -251,4 +262,15 @@ fn set_module_files(args: &RunArgs, stage: &Stage, command: &mut Command) -> Res
     }
     command.env(settings::variable("replace_modules")?, folder);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_loads_its_driver_itself_is_told_how_to_use_the_loader() {
+        assert!(!not_queried(false).contains("VK_ICD_FILENAMES"));
+        assert!(not_queried(true).ends_with("name it by VK_DRIVER_FILES instead"));
+    }
 }

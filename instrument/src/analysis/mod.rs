@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod logical_match;
 pub(crate) mod loop_nest;
+pub(crate) mod macro_uses;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
 pub(crate) mod preconditions;

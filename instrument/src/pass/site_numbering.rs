@@ -11,6 +11,7 @@ use crate::analysis::index::constant::Length;
 use crate::analysis::index::names::Names;
 use crate::analysis::index::source_text::Texts;
 use crate::analysis::logical_match::check_message;
+use crate::analysis::macro_uses::macro_uses;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::analysis::spec_constants::spec_constants;
@@ -98,6 +99,7 @@ pub(crate) fn build_sites(
         let call = call.flatten();
         let number = call.map_or(number, |call| call.caller);
         let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
+        let uses = macro_uses(index, function, &mut texts);
         // Callers are the same for all aborts of a function.
         let mut function_callers = None;
         for block in index.blocks_of(function) {
@@ -115,7 +117,10 @@ pub(crate) fn build_sites(
             };
             let mut frames = collect_frames(index, &names, of_site, &position, &mut texts);
             let mut innermost = frames.remove(0);
-            let snippet = index.snippet(&position, &mut innermost.location, &texts);
+            if let Some(used) = uses.get(&abort.offset).filter(|_| call.is_none()) {
+                innermost.location = Some(used.clone());
+            }
+            let snippet = innermost.location.as_mut().and_then(|location| texts.snippet(location));
             let callers =
                 function_callers.get_or_insert_with(|| collect_callers(index, graph, &names, number, &mut texts));
             frames.reserve_exact(callers.len());

@@ -52,6 +52,7 @@ pub(crate) mod debug_info {
     pub(crate) mod operand {
         pub(crate) const FUNCTION_NAME: usize = 5;
         pub(crate) const FUNCTION_SOURCE: usize = 7;
+        pub(crate) const FUNCTION_LINE: usize = 8;
         pub(crate) const BLOCK_SOURCE: usize = 5;
         pub(crate) const BLOCK_PARENT: usize = 8;
         pub(crate) const DISCRIMINATOR_PARENT: usize = 7;

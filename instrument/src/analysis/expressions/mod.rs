@@ -6,6 +6,7 @@
 //! CompositeExtract %velocity 1        velocity.y
 //! ```
 
+mod conversions;
 mod described;
 mod memory;
 mod vocabulary;
@@ -150,17 +151,11 @@ impl<'a, 'w> Expressions<'a, 'w> {
         let below = depth.checked_sub(1);
         match inst.opcode() {
             op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
-            op::CopyObject
-            | op::CopyLogical
-            | op::Bitcast
-            | op::UConvert
-            | op::SConvert
-            | op::FConvert
-            | op::Image
-            | op::SampledImage => operand(3, depth),
-            op::ConvertSToF | op::ConvertUToF => self.call("float", &[operand(3, below?)?]),
-            op::ConvertFToS => self.call("int", &[operand(3, below?)?]),
-            op::ConvertFToU => self.call("uint", &[operand(3, below?)?]),
+            op::CopyObject | op::CopyLogical | op::Image | op::SampledImage => operand(3, depth),
+            op::ConvertFToU..=op::FConvert | op::Bitcast => match self.conversion(&inst) {
+                Some(function) => self.call(&function, &[operand(3, below?)?]),
+                None => operand(3, depth),
+            },
             op::CompositeExtract => {
                 let base = operand(3, depth)?;
                 self.part(base.operand(), self.index.type_of(inst.id(3)), inst.from(4), depth)

@@ -6,7 +6,8 @@ use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
 use crate::spv::{Code, Id, Inst, Words, literal, op};
-use vkabort_record::site::{Location, Snippet};
+use rustc_hash::FxHashSet as HashSet;
+use vkabort_record::site::Location;
 
 /// Limit on a chain of scopes or inlined calls; the rest is left out.
 const MAX_CHAIN: usize = 64;
@@ -24,6 +25,16 @@ impl Position<'_> {
     /// Whether a source line is in force.
     pub(crate) fn has_line(&self) -> bool {
         self.line.is_some()
+    }
+
+    /// Word offset of the instruction that sets the line.
+    pub(crate) fn line_offset(&self) -> Option<usize> {
+        self.line.map(|line| line.offset)
+    }
+
+    /// The `DebugInlinedAt` of the function here, if it is inlined.
+    pub(crate) fn inlined_at(&self) -> Id {
+        self.scope.map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT))
     }
 
     /// Repeats the position at the start of a new block. Copies of `OpExtInst` get fresh result ids.
@@ -202,7 +213,7 @@ impl<'a> Index<'a> {
         let scope = |operand| position.scope.map_or(Id::NONE, |inst| inst.id(operand));
         let mut chain = vec![Inlined {
             function: self.function_of_scope(scope(operand::SCOPE)),
-            location: position.line.and_then(|line| self.location(&line, texts)),
+            location: self.location_of(position, texts),
         }];
         let mut next = scope(operand::SCOPE_INLINED_AT);
         while chain.len() < MAX_CHAIN
@@ -306,13 +317,24 @@ impl<'a> Index<'a> {
                 is_element,
                 id: variable.result(),
                 scope: variable.id(operand::VARIABLE_PARENT),
-                inlined_at: position
-                    .scope
-                    .map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT)),
+                inlined_at: position.inlined_at(),
             },
             is_declaration,
             value: inst.id(operand::DESCRIBED_VALUE),
         })
+    }
+
+    /// The location of a position.
+    pub(crate) fn location_of(&self, position: &Position<'_>, texts: &mut Texts) -> Option<Location> {
+        self.location(&position.line?, texts)
+    }
+
+    /// Where the innermost function at a position begins.
+    pub(crate) fn function_location(&self, position: &Position<'_>, texts: &mut Texts) -> Option<Location> {
+        let mut scopes = self.scopes(position.scope?.id(operand::SCOPE));
+        let function = scopes.find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
+        let line = self.number(self.debug_set(&function)?, function.word(operand::FUNCTION_LINE));
+        self.location_in(function.id(operand::FUNCTION_SOURCE), line, 0, texts)
     }
 
     /// The name of the function that a scope is in.
@@ -348,9 +370,7 @@ impl<'a> Index<'a> {
     fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
         if line.opcode() == op::Line {
             let file = self.string(line.line_file())?;
-            let source = texts.line(line.line_file(), line.line_number(), || {
-                self.source_of_file(line.line_file())
-            });
+            let source = texts.line(&file, line.line_number(), || self.source_texts());
             return Some(Location {
                 file,
                 line: line.line_number(),
@@ -367,32 +387,18 @@ impl<'a> Index<'a> {
         )
     }
 
-    /// The source text around a position whose `location` is [`Inlined::location`] of its innermost function. A location
-    /// without a column moves to the start of its statement.
-    pub(crate) fn snippet(
-        &self,
-        position: &Position<'_>,
-        location: &mut Option<Location>,
-        texts: &Texts,
-    ) -> Option<Snippet> {
-        let line = position.line?;
-        let id = match line.opcode() {
-            op::Line => line.line_file(),
-            _ => line.id(operand::LINE_SOURCE),
-        };
-        texts.snippet(id, location.as_mut()?)
-    }
-
     /// A position in a `DebugSource`.
     fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
         let (_, source) = self
             .debug_def(source)
             .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
+        let file = self.string(source.id(operand::SOURCE_FILE))?;
+        let source = texts.line(&file, line, || self.source_texts());
         Some(Location {
-            file: self.string(source.id(operand::SOURCE_FILE))?,
+            file,
             line,
             column,
-            source: texts.line(source.result(), line, || self.text_of_source(&source)),
+            source,
         })
     }
 
@@ -402,38 +408,42 @@ impl<'a> Index<'a> {
         Some(literal::string(inst.from(2)))
     }
 
-    /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
-    fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
-        let mut text = self.string(source.id(operand::SOURCE_TEXT))?;
-        let more = self
-            .insts(source.end(), self.sections.globals)
-            .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
-            .take_while(|inst| inst.ext_inst() == debug_info::SOURCE_CONTINUED);
-        text.extend(more.filter_map(|inst| self.string(inst.id(operand::CONTINUED_TEXT))));
-        Some(text)
-    }
-
-    /// Text of the `OpSource` and `OpSourceContinued` of a file, else of its `DebugSource`.
-    fn source_of_file(&self, file: Id) -> Option<String> {
-        let mut text = None;
-        for inst in self.insts(self.sections.extensions, self.sections.annotations) {
-            match (inst.opcode(), &mut text) {
-                (op::Source, None) if inst.id(3) == file && inst.words.len() > 4 => {
-                    text = Some(literal::string(inst.from(4)));
-                }
-                (op::SourceContinued, Some(text)) => text.push_str(&literal::string(inst.from(1))),
-                (_, Some(_)) => break,
-                _ => {}
-            }
-        }
-        if text.is_some() || self.debug_sets.is_empty() {
-            return text;
-        }
-        let source = self.globals().find(|inst| {
+    /// Names and texts of the source files, from `OpSource` and `DebugSource` and the instructions that continue them, each once.
+    fn source_texts(&self) -> Vec<(String, String)> {
+        let is_source = |inst: &Inst<'_>| {
             matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
                 && inst.ext_inst() == debug_info::SOURCE
-                && inst.id(operand::SOURCE_FILE) == file
-        })?;
-        self.text_of_source(&source)
+        };
+        let is_continued = |inst: &Inst<'_>| {
+            self.debug_set(inst) == Some(DebugSet::Shader) && inst.ext_inst() == debug_info::SOURCE_CONTINUED
+        };
+        let mut found: Vec<(String, String)> = Vec::new();
+        // Whether the last instruction belongs to the last text.
+        let mut continues = false;
+        for inst in self.insts(self.sections.extensions, self.sections.globals) {
+            let file = match inst.opcode() {
+                op::Source => self.string(inst.id(3)).zip(Some(literal::string(inst.from(4)))),
+                _ if is_source(&inst) => self
+                    .string(inst.id(operand::SOURCE_FILE))
+                    .zip(self.string(inst.id(operand::SOURCE_TEXT))),
+                op::SourceContinued if continues => {
+                    found
+                        .last_mut()
+                        .map(|(_, text)| text.push_str(&literal::string(inst.from(1))));
+                    continue;
+                }
+                _ if continues && is_continued(&inst) => {
+                    let more = self.string(inst.id(operand::CONTINUED_TEXT)).unwrap_or_default();
+                    found.last_mut().map(|(_, text)| text.push_str(&more));
+                    continue;
+                }
+                _ => None,
+            };
+            continues = file.is_some();
+            found.extend(file);
+        }
+        let mut seen = HashSet::default();
+        found.retain(|(name, text)| !text.is_empty() && seen.insert((name.clone(), text.clone())));
+        found
     }
 }

@@ -9,7 +9,6 @@ mod items;
 pub(crate) mod names;
 mod sections;
 pub(crate) mod source_text;
-mod statements;
 pub(crate) mod typed;
 mod types;
 

@@ -126,12 +126,13 @@ pub(super) fn plant_indexing<'w>(
         };
         let place = Place::of_point(&point, inst, position);
         let quoted = (!position.has_line()).then(|| quote(&inst));
+        let expression = planter.expressions().value(indexing.index).map(|index| index.text);
         let write_condition = |out: &mut Emitter| {
             let (failed, size) = write_failed(out, index, indexing, bits);
             (write_conditions(out, index, failed, &point.conditions), size)
         };
         planter.plant_with(check, &place, write_condition, |out, size| {
-            message(index, indexing, (out.uint(), size), quoted)
+            message(index, indexing, (out.uint(), size), (expression.as_deref(), quoted))
         });
         planter.add_tested(key.clone(), &point);
     }
@@ -195,7 +196,13 @@ fn write_failed(out: &mut Emitter, index: &Index<'_>, indexing: &Indexing, bits:
     (out.emit(op::UGreaterThanEqual, bool, (value.id, size)), size)
 }
 
-fn message(index: &Index<'_>, indexing: &Indexing, (uint, size): (Id, Id), quoted: Option<String>) -> Message {
+/// `expression`: that of the index.
+fn message(
+    index: &Index<'_>,
+    indexing: &Indexing,
+    (uint, size): (Id, Id),
+    (expression, quoted): (Option<&str>, Option<String>),
+) -> Message {
     let mut message = Message::new("index ");
     message.push_text(conversion(index, indexing.index));
     message.push_literal(" is out of bounds of ");
@@ -221,6 +228,9 @@ fn message(index: &Index<'_>, indexing: &Indexing, (uint, size): (Id, Id), quote
         }
     }
     message.push_literal(&format!(" {})", indexing.unit));
+    if let Some(expression) = expression {
+        message.push_literal(&format!(": `{expression}`"));
+    }
     if let Some(quoted) = quoted {
         message.push_literal(&format!(" ({quoted})"));
     }

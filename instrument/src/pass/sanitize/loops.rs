@@ -42,6 +42,7 @@ use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, Literal, op};
+use vkabort_record::site::Location;
 
 /// Most loops around a loop that its message names.
 const MAX_AROUND: usize = 4;
@@ -277,8 +278,9 @@ fn name(planter: &mut Planter<'_, '_, '_>, l: &Loop) -> String {
     }
 }
 
-/// The position in the source of a loop.
-fn position_of<'w>(planter: &Planter<'_, '_, 'w>, l: &Loop) -> Position<'w> {
+/// The position in the source of a loop: that of its header, else of the statement in front of it if that is the loop, as Slang
+/// describes it, else of its first block that has one.
+fn position_of<'w>(planter: &mut Planter<'_, '_, 'w>, l: &Loop) -> Position<'w> {
     let index = planter.index;
     let of_block = |number: BlockIndex| {
         let block = index.blocks.get(number)?;
@@ -290,5 +292,38 @@ fn position_of<'w>(planter: &Planter<'_, '_, 'w>, l: &Loop) -> Position<'w> {
         let position = index.position(block, end);
         position.has_line().then_some(position)
     };
+    if let Some(position) = of_block(l.header) {
+        return position;
+    }
+    let blocks = planter.function.blocks;
+    let before = blocks
+        .offset_of(l.header)
+        .and_then(|offset| blocks.at(offset.checked_sub(1)?));
+    let header = index.blocks.get(l.header).map(|header| header.label);
+    let enters = |number: &BlockIndex| {
+        let block = index.blocks.get(*number);
+        header
+            .zip(block)
+            .is_some_and(|(header, block)| index.successors(block).contains(&header))
+    };
+    if let Some(position) = before.filter(enters).and_then(of_block)
+        && planter.location(&position).is_some_and(|location| is_loop(&location))
+    {
+        return position;
+    }
     l.blocks.iter().find_map(|number| of_block(*number)).unwrap_or_default()
+}
+
+/// Whether a statement that begins with the keyword of a loop is at a location.
+fn is_loop(location: &Location) -> bool {
+    let before = (location.column as usize).checked_sub(1);
+    let mut rest = location
+        .source
+        .iter()
+        .zip(before)
+        .map(|(source, before)| source.chars().skip(before).collect::<String>());
+    rest.any(|rest| {
+        let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+        matches!(word, Some("for" | "while" | "do"))
+    })
 }
