@@ -18,7 +18,6 @@
 
 use crate::layout::{SLOT_UNITS, UNIT_WORDS};
 use crate::site::ModuleHash;
-use crate::stage::Stage;
 
 /// Words besides the payload: ORIGIN and TAG.
 pub const HEADER_WORDS: u32 = 2;
@@ -117,16 +116,6 @@ impl Tag {
             has_local_index: word & HAS_LOCAL_INDEX != 0,
         };
         (tag.word() == Some(word)).then_some(tag)
-    }
-}
-
-/// Words of IDENTITY that are not always 0, without LocalInvocationIndex.
-pub fn identity_words(execution_model: u32) -> u32 {
-    match Stage::from_execution_model(execution_model) {
-        Some(Stage::Vertex | Stage::TessellationControl | Stage::Geometry | Stage::Fragment) => 2,
-        Some(Stage::TessellationEvaluation) => 1,
-        Some(Stage::Kernel) | None => 0,
-        Some(_) => 3,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
-use crate::device::sanitize::{self, models};
+use crate::device::sanitize;
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
@@ -64,7 +64,7 @@ pub unsafe fn activate(
         requested: edited.requested,
         enabled: edited.enabled,
         refused_stages: match edited.emulated.abort {
-            true => physical.stores.refused_stages(),
+            true => physical.stores.refused_flags(),
             false => vk::ShaderStageFlags::empty(),
         },
         ..AbortState::default()
@@ -152,12 +152,9 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, sto
     if !enabled.abort {
         return Sanitize::default();
     }
-    let refused = match emulated.abort {
-        true => stores.refused_stages(),
-        false => vk::ShaderStageFlags::empty(),
-    };
+    let skipped = stores.refused().filter(|_| emulated.abort);
     Sanitize {
-        skipped_models: models(refused),
+        skipped_models: skipped.map(|stage| stage.execution_model).collect(),
         ..settings.sanitizer()
     }
 }

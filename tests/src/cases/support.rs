@@ -191,16 +191,9 @@ pub(super) fn compile_stages_by(
     by: fn(&str) -> Result<Vec<u32>>,
 ) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
     let compile = |shader: &&str| {
-        let kind = match shader.rsplit('.').next() {
-            Some("vert") => vk::ShaderStageFlags::VERTEX,
-            Some("tesc") => vk::ShaderStageFlags::TESSELLATION_CONTROL,
-            Some("tese") => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
-            Some("geom") => vk::ShaderStageFlags::GEOMETRY,
-            Some("task") => vk::ShaderStageFlags::TASK_EXT,
-            Some("mesh") => vk::ShaderStageFlags::MESH_EXT,
-            _ => vk::ShaderStageFlags::FRAGMENT,
-        };
-        Ok((kind, by(shader)?))
+        let stage = shader.rsplit('.').next().and_then(glsl::stage_of);
+        let (.., kind) = stage.with_context(|| format!("{shader} has no extension of a shader stage"))?;
+        Ok((*kind, by(shader)?))
     };
     shaders.iter().map(compile).collect()
 }
