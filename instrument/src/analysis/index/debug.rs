@@ -5,8 +5,8 @@ use super::source_text::Texts;
 use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
-use crate::spv::{Code, Id, Inst, Words, literal, op};
-use vkabort_record::site::{Location, Snippet};
+use crate::spv::{Code, Id, Inst, Words, op};
+use vkabort_record::site::Location;
 
 /// Limit on a chain of scopes or inlined calls; the rest is left out.
 const MAX_CHAIN: usize = 64;
@@ -15,7 +15,7 @@ const MAX_CHAIN: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position<'a> {
     /// `OpLine` or `DebugLine` in force.
-    line: Option<Inst<'a>>,
+    pub(super) line: Option<Inst<'a>>,
     /// `DebugScope` in force.
     scope: Option<Inst<'a>>,
 }
@@ -104,7 +104,7 @@ pub(crate) struct Inlined {
 
 impl<'a> Index<'a> {
     /// The descriptive instruction set that an instruction belongs to. `None` for other instructions.
-    fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
+    pub(super) fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
         if inst.opcode() != op::ExtInst {
             return None;
         }
@@ -156,7 +156,7 @@ impl<'a> Index<'a> {
     }
 
     /// The instruction with this id, if it is of a debug-information set.
-    fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
+    pub(super) fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
         let inst = self.def(id)?;
         let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other)?;
         Some((set, inst))
@@ -224,7 +224,7 @@ impl<'a> Index<'a> {
     }
 
     /// The enclosing scopes of a scope, itself first.
-    fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
+    pub(super) fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
         let debug_inst = |id| self.debug_def(id).map(|(_, inst)| inst);
         std::iter::successors(debug_inst(scope), move |inst| match inst.ext_inst() {
             debug_info::LEXICAL_BLOCK => debug_inst(inst.id(operand::BLOCK_PARENT)),
@@ -288,127 +288,5 @@ impl<'a> Index<'a> {
             is_declaration,
             value: inst.id(operand::DESCRIBED_VALUE),
         })
-    }
-
-    /// The name of the function that a scope is in.
-    fn function_of_scope(&self, scope: Id) -> Option<String> {
-        let function = self
-            .scopes(scope)
-            .find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
-        self.string(function.id(operand::FUNCTION_NAME))
-            .filter(|name| !name.is_empty())
-    }
-
-    /// The `DebugSource` of a scope.
-    fn source_of_scope(&self, scope: Id) -> Option<Id> {
-        self.scopes(scope).find_map(|inst| match inst.ext_inst() {
-            debug_info::FUNCTION => Some(inst.id(operand::FUNCTION_SOURCE)),
-            debug_info::LEXICAL_BLOCK => Some(inst.id(operand::BLOCK_SOURCE)),
-            _ => None,
-        })
-    }
-
-    /// A number among the operands of debug information.
-    fn number(&self, set: DebugSet, operand: u32) -> u32 {
-        match set {
-            DebugSet::OpenCl => operand,
-            _ => self
-                .def(Id::new(operand))
-                .filter(|i| i.opcode() == op::Constant)
-                .map_or(0, |i| i.constant_bits() as u32),
-        }
-    }
-
-    /// The source position that an `OpLine` or `DebugLine` names.
-    fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
-        if line.opcode() == op::Line {
-            let file = self.string(line.line_file())?;
-            let source = texts.line(line.line_file(), line.line_number(), || {
-                self.source_of_file(line.line_file())
-            });
-            return Some(Location {
-                file,
-                line: line.line_number(),
-                column: line.line_column(),
-                source,
-            });
-        }
-        let number = |word| self.number(DebugSet::Shader, word);
-        self.location_in(
-            line.id(operand::LINE_SOURCE),
-            number(line.word(operand::LINE_START)),
-            number(line.word(operand::COLUMN_START)),
-            texts,
-        )
-    }
-
-    /// The source text around a position whose `location` is [`Inlined::location`] of its innermost function. A location
-    /// without a column moves to the start of its statement.
-    pub(crate) fn snippet(
-        &self,
-        position: &Position<'_>,
-        location: &mut Option<Location>,
-        texts: &Texts,
-    ) -> Option<Snippet> {
-        let line = position.line?;
-        let id = match line.opcode() {
-            op::Line => line.line_file(),
-            _ => line.id(operand::LINE_SOURCE),
-        };
-        texts.snippet(id, location.as_mut()?)
-    }
-
-    /// A position in a `DebugSource`.
-    fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
-        let (_, source) = self
-            .debug_def(source)
-            .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
-        Some(Location {
-            file: self.string(source.id(operand::SOURCE_FILE))?,
-            line,
-            column,
-            source: texts.line(source.result(), line, || self.text_of_source(&source)),
-        })
-    }
-
-    /// Text of an `OpString`.
-    pub(crate) fn string(&self, id: Id) -> Option<String> {
-        let inst = self.def(id).filter(|i| i.opcode() == op::String)?;
-        Some(literal::string(inst.from(2)))
-    }
-
-    /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
-    fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
-        let mut text = self.string(source.id(operand::SOURCE_TEXT))?;
-        let more = self
-            .insts(source.end(), self.sections.globals)
-            .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
-            .take_while(|inst| inst.ext_inst() == debug_info::SOURCE_CONTINUED);
-        text.extend(more.filter_map(|inst| self.string(inst.id(operand::CONTINUED_TEXT))));
-        Some(text)
-    }
-
-    /// Text of the `OpSource` and `OpSourceContinued` of a file, else of its `DebugSource`.
-    fn source_of_file(&self, file: Id) -> Option<String> {
-        let mut text = None;
-        for inst in self.insts(self.sections.extensions, self.sections.annotations) {
-            match (inst.opcode(), &mut text) {
-                (op::Source, None) if inst.id(3) == file && inst.words.len() > 4 => {
-                    text = Some(literal::string(inst.from(4)));
-                }
-                (op::SourceContinued, Some(text)) => text.push_str(&literal::string(inst.from(1))),
-                (_, Some(_)) => break,
-                _ => {}
-            }
-        }
-        if text.is_some() || self.debug_sets.is_empty() {
-            return text;
-        }
-        let source = self.globals().find(|inst| {
-            matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
-                && inst.ext_inst() == debug_info::SOURCE
-                && inst.id(operand::SOURCE_FILE) == file
-        })?;
-        self.text_of_source(&source)
     }
 }
