@@ -27,65 +27,38 @@ use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
+#[rustfmt::skip]
 const PASSES: [Pass; 12] = [
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
-    Pass::new(
-        "poison",
-        |s| s.lowers(Feature::PoisonFreeze),
-        |_, module, _| Ok(poison::lower(&module.index)?.into()),
-    ),
-    Pass::new(
-        "values",
-        |s| s.sends_values(),
-        |s, module, _| {
-            let (edits, values) = values::add_values(&module.index, s.options, &s.facts.planted)?;
-            Ok((edits, Fact::Values(values)).into())
-        },
-    ),
-    Pass::new(
-        "site_numbering",
-        |s| s.lowers_aborts(),
-        |s, module, _| {
-            let sites = site_numbering::build_sites(&module.index, &module.plan(s).graph, s.site_inputs())?;
-            Ok(Fact::Numbered(sites).into())
-        },
-    ),
-    Pass::new(
-        "loop_normalize",
-        |s| s.lowers_aborts(),
-        |s, module, _| Ok(loop_normalize::normalize(&module.index, module.plan(s)).into()),
-    )
-    .repeated(),
-    Pass::new(
-        "outline",
-        |s| s.lowers_aborts(),
-        |s, module, _| {
-            let (edits, functions) = outline::outline(&module.index, module.plan(s), &s.facts.outlined)?;
-            Ok((edits, Fact::Outlined(functions)).into())
-        },
-    )
-    .repeated(),
+    Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), |_, m, _| Ok((poison::lower(&m.index)?, None))),
+    Pass::new("values", |s| s.sends_values(), |s, m, _| {
+        let (edits, values) = values::add_values(&m.index, s.options, &s.facts.planted)?;
+        Ok((edits, Some(Fact::Values(values))))
+    }),
+    Pass::new("site_numbering", |s| s.lowers_aborts(), |s, m, _| {
+        let sites = site_numbering::build_sites(&m.index, &m.plan(s).graph, s.site_inputs())?;
+        Ok((Edits::default(), Some(Fact::Numbered(sites))))
+    }),
+    Pass::new("loop_normalize", |s| s.lowers_aborts(), |s, m, _| {
+        Ok((loop_normalize::normalize(&m.index, m.plan(s)), None))
+    }).repeated(),
+    Pass::new("outline", |s| s.lowers_aborts(), |s, m, _| {
+        let (edits, functions) = outline::outline(&m.index, m.plan(s), &s.facts.outlined)?;
+        Ok((edits, Some(Fact::Outlined(functions))))
+    }).repeated(),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
-    Pass::new(
-        "strip",
-        |s| s.lowers_no_aborts(),
-        |s, module, _| {
-            let (edits, uses_data) = strip::strip_features(&module.index, s.selected);
-            Ok((edits, Fact::UsesConstantData(uses_data)).into())
-        },
-    ),
+    Pass::new("strip", |s| s.lowers_no_aborts(), |s, m, _| {
+        let (edits, uses_data) = strip::strip_features(&m.index, s.selected);
+        Ok((edits, Some(Fact::UsesConstantData(uses_data))))
+    }),
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
-    Pass::new(
-        "constant_data",
-        |s| s.facts.uses_constant_data,
-        |_, module, hooks| {
-            let place = |words: &[u32]| hooks.place.as_mut().and_then(|place| place(words));
-            Ok(constant_data::lower(&module.index, place)?.into())
-        },
-    ),
+    Pass::new("constant_data", |s| s.facts.uses_constant_data, |_, m, hooks| {
+        let place = |words: &[u32]| hooks.place.as_mut().and_then(|place| place(words));
+        Ok((constant_data::lower(&m.index, place)?, None))
+    }),
 ];
 
 /// Runs the passes on one module. One that cannot be rewritten with values at its aborts is rewritten without, and one that
@@ -178,16 +151,16 @@ fn run_passes<'w>(
 fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let hash = state.facts.sites.table.module_hash;
     let (edits, planted) = sanitize::plant(&module.index, state.options, state.planting, hash)?;
-    Ok((edits, Fact::Planted(planted)).into())
+    Ok((edits, Some(Fact::Planted(planted))))
 }
 
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
 fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    Ok(match module.sites(state.site_inputs()) {
+    let fact = match module.sites(state.site_inputs()) {
         Ok(sites) => Fact::Sites(sites),
         Err(error) => Fact::Warning(format!("messages cannot be decoded: {error}")),
-    }
-    .into())
+    };
+    Ok((Edits::default(), Some(fact)))
 }
 
 fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
@@ -196,7 +169,7 @@ fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) ->
         true => Edits::default(),
         false => constant_data::specialize(&module.index, state.options)?,
     };
-    Ok((edits, Fact::SpecIds(spec_ids)).into())
+    Ok((edits, Some(Fact::SpecIds(spec_ids))))
 }
 
 fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
@@ -213,18 +186,15 @@ fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Re
         templates: lowered.templates,
         exits,
     };
-    Ok((lowered.edits, Fact::LoweredAborts(facts)).into())
+    Ok((lowered.edits, Some(Fact::LoweredAborts(facts))))
 }
 
 fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let Some(exits) = &state.facts.exits else {
-        return Ok(Edits::default().into());
+        return Ok((Edits::default(), None));
     };
     let (edits, warning) = reconverge::reconverge(&module.index, exits);
-    Ok(match warning {
-        Some(warning) => (edits, Fact::Warning(warning)).into(),
-        None => edits.into(),
-    })
+    Ok((edits, warning.map(Fact::Warning)))
 }
 
 /// The site table of a module that is not rewritten. `None` if it declares no aborts.

@@ -13,31 +13,7 @@ use vkabort_record::site::SiteId;
 use vkabort_record::template::Template;
 
 /// What a pass returns: edits of the module, and a fact for the passes after it.
-pub(super) struct Found {
-    pub(super) edits: Edits,
-    pub(super) fact: Option<Fact>,
-}
-
-impl From<Edits> for Found {
-    fn from(edits: Edits) -> Self {
-        Self { edits, fact: None }
-    }
-}
-
-impl From<Fact> for Found {
-    fn from(fact: Fact) -> Self {
-        (Edits::default(), fact).into()
-    }
-}
-
-impl From<(Edits, Fact)> for Found {
-    fn from((edits, fact): (Edits, Fact)) -> Self {
-        Self {
-            edits,
-            fact: Some(fact),
-        }
-    }
-}
+pub(super) type Found = (Edits, Option<Fact>);
 
 /// A fact that a pass finds.
 pub(super) enum Fact {

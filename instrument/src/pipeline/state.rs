@@ -192,7 +192,7 @@ impl<'a> State<'a> {
                 Some(module) => module,
                 none => none.insert(Module::new(words)?),
             };
-            let Found { edits, fact } = (pass.run)(self, module, hooks)?;
+            let (edits, fact) = (pass.run)(self, module, hooks)?;
             if matches!(fact, Some(Fact::Numbered(_))) {
                 self.numbered = mem::take(&mut self.origins);
             }

@@ -47,7 +47,7 @@ fn plant_at_stores(_: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Res
         renames.apply(index, function, &mut edits);
     }
     out.finish(index, &mut edits);
-    Ok(edits.into())
+    Ok((edits, None))
 }
 
 const VOID: Id = Id::new(1);

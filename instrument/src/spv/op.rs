@@ -26,7 +26,7 @@ from_spirv! { u16; Op:
     GroupNonUniformBroadcast GroupNonUniformBroadcastFirst GroupNonUniformShuffle GroupNonUniformShuffleDown
     GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
     SubgroupFirstInvocationKHR
-    ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
+    ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
