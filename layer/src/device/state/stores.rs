@@ -52,10 +52,10 @@ impl Stores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vk::ShaderStageFlags as Flags;
 
     #[test]
     fn a_missing_feature_refuses_its_stages() {
-        use vk::ShaderStageFlags as Flags;
         assert_eq!(Stores::ALL.refused_flags(), Flags::empty());
         assert_eq!(Stores::ALL.missing().count(), 0);
         let no_vertex = Stores {
@@ -74,5 +74,15 @@ mod tests {
             ..Stores::ALL
         };
         assert_eq!(no_fragment.refused_flags(), Flags::FRAGMENT);
+    }
+
+    #[test]
+    fn every_stage_of_vulkan_has_a_row() {
+        let flags = |stage: &Stage| Flags::from_raw(stage.vulkan);
+        let all = STAGES.iter().map(flags).fold(Flags::empty(), |all, stage| all | stage);
+        let mesh = Flags::TASK_EXT | Flags::MESH_EXT;
+        let ray = Flags::RAYGEN_KHR | Flags::ANY_HIT_KHR | Flags::CLOSEST_HIT_KHR | Flags::MISS_KHR;
+        let others = Flags::INTERSECTION_KHR | Flags::CALLABLE_KHR | Flags::COMPUTE;
+        assert_eq!(all, Flags::ALL_GRAPHICS | mesh | ray | others);
     }
 }
