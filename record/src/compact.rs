@@ -45,7 +45,7 @@ impl From<ModuleHash> for ShortHash {
 }
 
 impl ShortHash {
-    /// As the hash of a module of which no more is known.
+    /// The module hash with the upper bits 0, for a module whose full hash is not available.
     pub fn alone(self) -> ModuleHash {
         ModuleHash(self.0.into())
     }
@@ -94,7 +94,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is no tag.
+    /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is not a tag.
     pub fn word(self) -> Option<u32> {
         let fits = self.site < SITE_MASK && self.entry_point <= ENTRY_MASK;
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };

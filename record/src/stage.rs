@@ -129,24 +129,12 @@ pub static STAGES: [Stage; 17] = {
     ]
 };
 
+#[rustfmt::skip]
 const fn row(
-    execution_model: u32,
-    name: &'static str,
-    vulkan: u32,
-    pipeline: PipelineKind,
-    identity: Identity,
-    end: StageEnd,
+    execution_model: u32, name: &'static str, vulkan: u32, pipeline: PipelineKind, identity: Identity, end: StageEnd,
     stores: Option<StoreFeature>,
 ) -> Stage {
-    Stage {
-        execution_model,
-        name,
-        vulkan,
-        pipeline,
-        identity,
-        end,
-        stores,
-    }
+    Stage { execution_model, name, vulkan, pipeline, identity, end, stores }
 }
 
 impl Stage {

@@ -65,7 +65,7 @@ impl DeferredRecord {
         used.max().unwrap_or(0)
     }
 
-    /// How the host reads it if it is compact.
+    /// The template by which the host decodes the record if it is compact.
     pub(crate) fn template(&self) -> Template {
         let words = self.words.iter().map(|(index, word)| {
             let word = match word {
