@@ -4,7 +4,7 @@ use crate::case::Context;
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::khr::FaultInfo;
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way, WordKernel};
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, ShaderSource, Stage, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
@@ -203,10 +203,10 @@ pub(super) fn draw<'a, 'device: 'a>(
     device: &'device Device<'device>,
     shaders: &[&str],
     buffers: &[&'a Buffer<'a>],
-    way: Way,
+    source: ShaderSource,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
-    draw_compiled(device, &compile_stages(shaders)?, buffers, way, push)
+    draw_compiled(device, &compile_stages(shaders)?, buffers, source, push)
 }
 
 /// [`draw`] with compiled shaders.
@@ -214,12 +214,12 @@ pub(super) fn draw_compiled<'a, 'device: 'a>(
     device: &'device Device<'device>,
     compiled: &[(vk::ShaderStageFlags, Vec<u32>)],
     buffers: &[&'a Buffer<'a>],
-    way: Way,
+    source: ShaderSource,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
     let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     let image = Image::new(device)?;
-    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, way)?;
+    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, source)?;
     let result = pass.record(&image, push)?.run();
     Ok((image, result))
 }
@@ -231,7 +231,7 @@ pub(super) fn draw_with_words<'device>(
     push: [u32; 2],
 ) -> Result<(Image<'device>, Ran)> {
     let buffer = Buffer::storage(device, &[0; 256])?;
-    let (image, result) = draw(device, shaders, &[&buffer], Way::Modules, push)?;
+    let (image, result) = draw(device, shaders, &[&buffer], ShaderSource::Modules, push)?;
     let ran = Ran {
         result,
         payloads: payloads_if_lost(device, result)?,
