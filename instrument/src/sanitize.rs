@@ -79,17 +79,17 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Those that find faults only.
+    /// The checks that `default` selects.
     pub fn defaults() -> Self {
         Self::of(CHECKS.iter().filter(|row| row.is_default).map(|row| row.check))
     }
 
-    /// All of them.
+    /// Every check.
     pub fn all() -> Self {
         Self::of(CHECKS.iter().map(|row| row.check))
     }
 
-    /// These.
+    /// A set of these checks.
     pub fn of(checks: impl IntoIterator<Item = Check>) -> Self {
         let bits = checks.into_iter().fold(0, |bits, check| bits | bit(check));
         Self { bits }

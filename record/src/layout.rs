@@ -12,8 +12,8 @@
 //!        4  ABORTED   1: an invocation has aborted that CURSOR does not count, or not yet
 //!        8  TICKS     advanced by the host while work with checks of loops is pending
 //!       12  (unused up to 64)
-//!       64  DROPPED   16 counters, one every 64 bytes, of which each abort uses one: their sum modulo 2^32 is the number of
-//!                     aborts without a record that CURSOR does not count, less what it counts too much
+//!       64  DROPPED   16 counters, one every 64 bytes, of which each abort uses one. Their sum modulo 2^32 corrects CURSOR:
+//!                     aborts without a record that CURSOR does not count, minus slots that CURSOR counts without an abort
 //!
 //! record area: records of whole 16-byte units, each at the start of a slot
 //!
@@ -58,7 +58,7 @@ pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 pub const CONTROL_BYTES: u32 = DROPPED_OFFSET + DROPPED_COUNTERS * DROPPED_STRIDE;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;
-/// Byte offset of ABORTED in the control block: beside CURSOR, since who watches for aborts reads both.
+/// Byte offset of ABORTED in the control block: beside CURSOR, since the host and waiting loops read both.
 pub const ABORTED_OFFSET: u32 = 4;
 /// Value of ABORTED after such an abort. Memory that was lost with the device reads as zeros or ones, which
 /// means nothing.

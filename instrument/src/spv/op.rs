@@ -104,11 +104,9 @@ pub(crate) mod execution_mode {
 }
 
 /// Execution models.
+#[cfg(test)]
 pub(crate) mod execution_model {
-    from_spirv! { u32; ExecutionModel:
-        Vertex TessellationControl TessellationEvaluation Geometry Fragment GLCompute TaskNV MeshNV TaskEXT MeshEXT
-        RayGenerationKHR AnyHitKHR CallableKHR
-    }
+    from_spirv! { u32; ExecutionModel: GLCompute }
 }
 
 /// Storage classes.

@@ -7,7 +7,7 @@ use crate::device::loop_clock::LoopClock;
 use crate::device::loop_limit::budget_below;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
-use crate::device::sanitize::{self, models};
+use crate::device::sanitize;
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
@@ -54,30 +54,7 @@ pub unsafe fn activate(
 ) -> Result<AbortState, CreateError> {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
-    let settings = &instance.settings;
-    let mut state = AbortState {
-        emulated: edited.emulated,
-        ext_fault: edited.ext_fault,
-        vendor_binary: edited.vendor_binary,
-        report_masked: edited.report_masked,
-        options: Options {
-            lowers: lowered(edited.emulated),
-            sanitize: Sanitize {
-                robust_buffers: edited.robust_buffers,
-                ..sanitizer(settings, edited.enabled, edited.emulated, physical)
-            },
-            ..options(instance, settings, physical)
-        },
-        families: families(instance, physical.handle),
-        requested: edited.requested,
-        enabled: edited.enabled,
-        refused_stages: match edited.emulated.abort {
-            true => physical.stores.refused_stages(),
-            false => vk::ShaderStageFlags::empty(),
-        },
-        ..AbortState::default()
-    };
-    state.options.compact_records = !LOADS_BINARIES.iter().any(|name| edited.has_extension(name));
+    let mut state = new_state(instance, physical, edited);
     describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
@@ -92,7 +69,7 @@ pub unsafe fn activate(
             ..preference
         },
         families: &edited.families,
-        bytes: settings.arena_size,
+        bytes: instance.settings.arena_size,
         constant_bytes: match (has_constants, physical.cpu) {
             (true, true) => CPU_CONSTANT_BYTES,
             (true, false) => CONSTANT_BYTES,
@@ -120,24 +97,59 @@ pub unsafe fn activate(
         }
         state.arena = Some(arena);
     } else if has_constants && edited.has_addresses {
-        match Arena::create(&ArenaSetup {
-            bytes: CONTROL_BYTES,
-            ..setup
-        }) {
-            Ok(arena) => {
-                describe(instance, physical, &arena, false);
-                state.constants_only = Some(arena);
-            }
-            Err(error) => {
-                let text = format!(
-                    "large constant data will compile slowly, since shaders cannot read it from memory: {}",
-                    error.reason
-                );
-                instance.log.line(Level::Warning, &text);
-            }
-        }
+        state.constants_only = constants_only(instance, physical, setup);
     }
     Ok(state)
+}
+
+/// The state of a device without an arena.
+fn new_state(instance: &Instance, physical: &PhysicalDevice, edited: &EditedCreateInfo) -> AbortState {
+    let settings = &instance.settings;
+    AbortState {
+        emulated: edited.emulated,
+        ext_fault: edited.ext_fault,
+        vendor_binary: edited.vendor_binary,
+        report_masked: edited.report_masked,
+        options: Options {
+            lowers: lowered(edited.emulated),
+            compact_records: !LOADS_BINARIES.iter().any(|name| edited.has_extension(name)),
+            sanitize: Sanitize {
+                robust_buffers: edited.robust_buffers,
+                ..sanitizer(settings, edited.enabled, edited.emulated, physical)
+            },
+            ..options(instance, settings, physical)
+        },
+        families: families(instance, physical.handle),
+        requested: edited.requested,
+        enabled: edited.enabled,
+        refused_stages: match edited.emulated.abort {
+            true => physical.stores.refused_flags(),
+            false => vk::ShaderStageFlags::empty(),
+        },
+        ..AbortState::default()
+    }
+}
+
+/// The memory for constant data of a device without records. `None` if it cannot be created, which the log explains.
+fn constants_only(instance: &Instance, physical: &PhysicalDevice, setup: ArenaSetup<'_>) -> Option<Arena> {
+    let setup = ArenaSetup {
+        bytes: CONTROL_BYTES,
+        ..setup
+    };
+    match Arena::create(&setup) {
+        Ok(arena) => {
+            describe(instance, physical, &arena, false);
+            Some(arena)
+        }
+        Err(error) => {
+            let text = format!(
+                "large constant data will compile slowly, since shaders cannot read it from memory: {}",
+                error.reason
+            );
+            instance.log.line(Level::Warning, &text);
+            None
+        }
+    }
 }
 
 /// Logs where an arena is.
@@ -164,12 +176,9 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, phy
     if !enabled.abort {
         return Sanitize::default();
     }
-    let refused = match emulated.abort {
-        true => physical.stores.refused_stages(),
-        false => vk::ShaderStageFlags::empty(),
-    };
+    let skipped = physical.stores.refused().filter(|_| emulated.abort);
     let mut sanitize = Sanitize {
-        skipped_models: models(refused),
+        skipped_models: skipped.map(|stage| stage.execution_model).collect(),
         counts_all_loops: physical.loop_limit.is_some(),
         // Of drivers that support the extension, the layer knows no memory that shaders can read.
         loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then(|| LoopTimeout {

@@ -4,7 +4,7 @@
 //! if the rewriter or the driver refuses the result, or if the layer does not see its SPIR-V; the log says so once.
 
 use super::shader::Source;
-use crate::device::state::{AbortState, Device, Module, Opaque, STAGES};
+use crate::device::state::{AbortState, Device, Module, Opaque};
 use crate::locks::lock;
 use crate::log::Level;
 use ash::vk;
@@ -89,12 +89,6 @@ impl Device {
         );
         self.instance.log.line(Level::Warning, &text);
     }
-}
-
-/// The SPIR-V execution models of stages.
-pub fn models(stages: vk::ShaderStageFlags) -> Vec<u32> {
-    let models = STAGES.iter().filter(|(stage, _)| stages.contains(*stage));
-    models.map(|(_, model)| *model).collect()
 }
 
 /// What is planted, for the log. None if nothing is.

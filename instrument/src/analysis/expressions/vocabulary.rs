@@ -27,13 +27,26 @@ pub(super) fn operator(opcode: u16) -> Option<&'static str> {
     })
 }
 
+/// The symbol of an operation of one operand.
+pub(super) fn prefix(opcode: u16) -> Option<&'static str> {
+    match opcode {
+        op::SNegate | op::FNegate => Some("-"),
+        op::Not => Some("~"),
+        _ => None,
+    }
+}
+
 /// The last of the products of vectors and matrices.
 const MATRIX_TIMES_MATRIX: u16 = spirv::Op::MatrixTimesMatrix as u16;
 
 /// Operations that are functions in GLSL, with the words of the arguments that are shown.
 pub(super) fn function(opcode: u16) -> Option<(&'static str, &'static [usize])> {
     use spirv::Op;
-    const FUNCTIONS: [(Op, &str, &[usize]); 24] = [
+    const FUNCTIONS: [(Op, &str, &[usize]); 28] = [
+        (Op::ConvertSToF, "float", &[3]),
+        (Op::ConvertUToF, "float", &[3]),
+        (Op::ConvertFToS, "int", &[3]),
+        (Op::ConvertFToU, "uint", &[3]),
         (Op::BitCount, "bitCount", &[3]),
         (Op::BitReverse, "bitfieldReverse", &[3]),
         (Op::BitFieldUExtract, "bitfieldExtract", &[3, 4, 5]),

@@ -4,6 +4,7 @@
 
 pub(crate) mod constant;
 pub(crate) mod debug;
+mod debug_source;
 mod functions;
 mod items;
 pub(crate) mod names;
