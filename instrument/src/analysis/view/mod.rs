@@ -39,6 +39,8 @@ mod cells;
 mod memory;
 pub(crate) mod path;
 mod summaries;
+#[cfg(test)]
+mod tests;
 mod uses;
 
 pub(crate) use accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass, Place};
