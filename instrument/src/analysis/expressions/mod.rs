@@ -152,6 +152,7 @@ impl<'a, 'w> Expressions<'a, 'w> {
         match inst.opcode() {
             op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
             op::CopyObject | op::CopyLogical | op::Image | op::SampledImage => operand(3, depth),
+            op::Bitcast if let Some(original) = self.cast_back(&inst) => self.describe(original, depth),
             op::ConvertFToU..=op::FConvert | op::Bitcast => match self.conversion(&inst) {
                 Some(function) => self.call(&function, &[operand(3, below?)?]),
                 None => operand(3, depth),
