@@ -45,7 +45,7 @@ impl Expressions<'_, '_> {
 
     /// The value that a cast gives back the type of, after another cast.
     pub(super) fn cast_back(&self, inst: &Inst<'_>) -> Option<Id> {
-        let inner = self.index.def(inst.id(3));
+        let inner = self.index.def(inst.id(3)).filter(|_| inst.opcode() == op::Bitcast);
         let inner = inner.filter(|inner| inner.opcode() == op::Bitcast && inner.offset < inst.offset)?;
         let original = self
             .index

@@ -152,10 +152,10 @@ impl<'a, 'w> Expressions<'a, 'w> {
         match inst.opcode() {
             op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
             op::CopyObject | op::CopyLogical | op::Image | op::SampledImage => operand(3, depth),
-            op::Bitcast if let Some(original) = self.cast_back(&inst) => self.describe(original, depth),
-            op::ConvertFToU..=op::FConvert | op::Bitcast => match self.conversion(&inst) {
-                Some(function) => self.call(&function, &[operand(3, below?)?]),
-                None => operand(3, depth),
+            op::ConvertFToU..=op::FConvert | op::Bitcast => match (self.cast_back(&inst), self.conversion(&inst)) {
+                (Some(original), _) => self.describe(original, below?),
+                (None, Some(function)) => self.call(&function, &[operand(3, below?)?]),
+                (None, None) => operand(3, depth),
             },
             op::CompositeExtract => {
                 let base = operand(3, depth)?;
