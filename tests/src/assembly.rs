@@ -92,7 +92,8 @@ fn assemble_text(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     let translated: Vec<String> = text
         .lines()
         .map(|line| {
-            let continues = std::mem::replace(&mut is_in_string, ends_in_string(line, is_in_string));
+            let continues = is_in_string;
+            is_in_string = ends_in_string(line, continues);
             match (continues, is_in_string) {
                 (true, _) => line.to_owned(),
                 (false, true) => {

@@ -43,6 +43,17 @@ impl Expressions<'_, '_> {
         Some(name.to_owned())
     }
 
+    /// The value that a cast gives back the type of, after another cast.
+    pub(super) fn cast_back(&self, inst: &Inst<'_>) -> Option<Id> {
+        let inner = self.index.def(inst.id(3)).filter(|_| inst.opcode() == op::Bitcast);
+        let inner = inner.filter(|inner| inner.opcode() == op::Bitcast && inner.offset < inst.offset)?;
+        let original = self
+            .index
+            .def(inner.id(3))
+            .filter(|original| original.offset < inner.offset)?;
+        (original.result_type() == inst.result_type()).then(|| original.result())
+    }
+
     fn numbers(&self, ty: Id) -> Option<Numbers> {
         let inst = self.index.def(ty)?;
         let (component, count) = match inst.opcode() {

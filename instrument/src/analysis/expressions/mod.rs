@@ -160,9 +160,10 @@ impl<'a, 'w> Expressions<'a, 'w> {
         match inst.opcode() {
             op::Load => self.pointer(inst.pointer(), 0, depth).map(simple),
             op::CopyObject | op::CopyLogical | op::Image | op::SampledImage => self.operand(inst, 3, depth),
-            op::ConvertFToU..=op::FConvert | op::Bitcast => match self.conversion(inst) {
-                Some(function) => self.call(inst, &function, std::iter::once(3), below?),
-                None => self.operand(inst, 3, depth),
+            op::ConvertFToU..=op::FConvert | op::Bitcast => match (self.cast_back(inst), self.conversion(inst)) {
+                (Some(original), _) => self.describe(original, below?),
+                (None, Some(function)) => self.call(inst, &function, std::iter::once(3), below?),
+                (None, None) => self.operand(inst, 3, depth),
             },
             op::CompositeExtract => {
                 let base = self.operand(inst, 3, depth)?.operand();

@@ -135,8 +135,8 @@ impl Iterator for Tokens<'_> {
                     self.at += length;
                     continue;
                 }
-                (b'\\', _) if let Some(length) = self.continuation() => {
-                    self.at += length;
+                (b'\\', _) if self.continuation().is_some() => {
+                    self.at += self.continuation().unwrap_or(1);
                     continue;
                 }
                 (b'#', _) if self.begins_line => {
