@@ -176,7 +176,14 @@ fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) ->
 fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let plan = module.plan(state);
     let (facts, origins) = (&state.facts, &state.origins);
-    let lowered = abort::lower(&module.index, plan, state.options, &facts.sites, origins, &facts.planted)?;
+    let lowered = abort::lower(
+        &module.index,
+        plan,
+        state.options,
+        &facts.sites,
+        origins,
+        &facts.planted,
+    )?;
     let exits = lowered.flag.map(|flag| EarlyExits {
         flag,
         blocks: lowered.exits,

@@ -26,7 +26,7 @@ use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::Type;
-use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 
 /// The built-in `WorkgroupSize`.
@@ -170,7 +170,10 @@ impl SiteBuilder<'_, '_> {
         if let Some(used) = used {
             innermost.location = Some(used.clone());
         }
-        let snippet = innermost.location.as_mut().and_then(|location| self.texts.snippet(location));
+        let snippet = innermost
+            .location
+            .as_mut()
+            .and_then(|location| self.texts.snippet(location));
         let callers =
             callers.get_or_insert_with(|| collect_callers(index, self.graph, self.names, number, &mut self.texts));
         frames.reserve_exact(callers.len());

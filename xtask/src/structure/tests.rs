@@ -55,7 +55,13 @@ fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
 #[test]
 fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
     const READERS: [&str; 3] = ["analysis/effects", "analysis/ranges", "pass/values"];
-    const BUILDERS: [&str; 5] = ["Dominators", "successor_nodes", "predecessors(&", "LoopNest::new", "VariableUses"];
+    const BUILDERS: [&str; 5] = [
+        "Dominators",
+        "successor_nodes",
+        "predecessors(&",
+        "LoopNest::new",
+        "VariableUses",
+    ];
     let mut found = Vec::new();
     for reader in READERS {
         let mut folders = vec![root().join("instrument/src").join(reader)];

@@ -5,8 +5,6 @@ use super::source_text::Texts;
 use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
-use crate::spv::{Code, Id, Inst, Words, literal, op};
-use rustc_hash::FxHashSet as HashSet;
 use crate::spv::{Code, Id, Inst, Words, op};
 use vkabort_record::site::Location;
 
@@ -19,7 +17,7 @@ pub(crate) struct Position<'a> {
     /// `OpLine` or `DebugLine` in force.
     pub(super) line: Option<Inst<'a>>,
     /// `DebugScope` in force.
-    scope: Option<Inst<'a>>,
+    pub(super) scope: Option<Inst<'a>>,
 }
 
 impl Position<'_> {
@@ -70,11 +68,6 @@ impl LocalVariable {
     /// Whether a position is in the variable's scope.
     pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
         self.is_in_scope_of(index, position, 1)
-    }
-
-    /// Whether a position is in the variable's scope, or in a function that was inlined into it.
-    pub(crate) fn is_live(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
-        self.is_in_scope_of(index, position, MAX_CHAIN)
     }
 
     /// Whether one of the innermost `frames` of a position is in the variable's scope. Without a scope at the position, a variable of

@@ -6,7 +6,8 @@ use super::source_text::Texts;
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
 use crate::spv::{Id, Inst, literal, op};
-use vkabort_record::site::{Location, Snippet};
+use rustc_hash::FxHashSet as HashSet;
+use vkabort_record::site::Location;
 
 impl Index<'_> {
     /// The location of a position.
@@ -23,7 +24,7 @@ impl Index<'_> {
     }
 
     /// The name of the function that a scope is in.
-    fn function_of_scope(&self, scope: Id) -> Option<String> {
+    pub(super) fn function_of_scope(&self, scope: Id) -> Option<String> {
         let function = self
             .scopes(scope)
             .find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
@@ -32,7 +33,7 @@ impl Index<'_> {
     }
 
     /// The `DebugSource` of a scope.
-    fn source_of_scope(&self, scope: Id) -> Option<Id> {
+    pub(super) fn source_of_scope(&self, scope: Id) -> Option<Id> {
         self.scopes(scope).find_map(|inst| match inst.ext_inst() {
             debug_info::FUNCTION => Some(inst.id(operand::FUNCTION_SOURCE)),
             debug_info::LEXICAL_BLOCK => Some(inst.id(operand::BLOCK_SOURCE)),
@@ -41,7 +42,7 @@ impl Index<'_> {
     }
 
     /// A number among the operands of debug information.
-    fn number(&self, set: DebugSet, operand: u32) -> u32 {
+    pub(super) fn number(&self, set: DebugSet, operand: u32) -> u32 {
         match set {
             DebugSet::OpenCl => operand,
             _ => self
@@ -52,7 +53,7 @@ impl Index<'_> {
     }
 
     /// The source position that an `OpLine` or `DebugLine` names.
-    fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
+    pub(super) fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
         if line.opcode() == op::Line {
             let file = self.string(line.line_file())?;
             let source = texts.line(&file, line.line_number(), || self.source_texts());
@@ -73,7 +74,7 @@ impl Index<'_> {
     }
 
     /// A position in a `DebugSource`.
-    fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
+    pub(super) fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
         let (_, source) = self
             .debug_def(source)
             .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
@@ -94,7 +95,7 @@ impl Index<'_> {
     }
 
     /// Names and texts of the source files, from `OpSource` and `DebugSource` and the instructions that continue them, each once.
-    fn source_texts(&self) -> Vec<(String, String)> {
+    pub(super) fn source_texts(&self) -> Vec<(String, String)> {
         let is_source = |inst: &Inst<'_>| {
             matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
                 && inst.ext_inst() == debug_info::SOURCE

@@ -135,10 +135,6 @@ impl<K: Key, V> Table<K, V> {
         self.values.get(run.start.to_usize()..run.end.to_usize()).unwrap_or(&[])
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     pub(crate) fn values(&self) -> &[V] {
         &self.values
     }

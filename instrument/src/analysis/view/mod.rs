@@ -1,6 +1,6 @@
 //! The view of values: what each function of a module computes, analysed once, for every analysis that follows values.
 //!
-//! **Where does the rewriter learn what a load returns?** In [`FunctionView::stored`]: a load knows the stores that reach it.
+//! **Where does the rewriter learn what a load returns?** From [`Memory::read`]: a load knows the definitions that reach it.
 //!
 //! ```text
 //! uint q = 7;              Store %q 7            d1: q
@@ -44,7 +44,7 @@ mod tests;
 mod uses;
 
 pub(crate) use accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass, Place};
-pub(crate) use cells::{Cell, Cells};
+pub(crate) use cells::Cells;
 pub(crate) use memory::{Definition, Event, EventKind, Memory, MemoryUse, Origin};
 pub(crate) use summaries::Summary;
 pub(crate) use uses::{Use, Uses};
@@ -54,7 +54,6 @@ use crate::analysis::graph::FunctionGraph;
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
-use crate::spv::op::execution_model;
 use crate::spv::{Id, Inst, op};
 use path::Path;
 use std::cell::{OnceCell, RefCell};
@@ -85,15 +84,6 @@ pub(crate) struct FunctionView<'a, 'w> {
     pub(crate) cells: Cells,
     pub(crate) memory: Memory,
     loops: OnceCell<LoopNest>,
-}
-
-/// What a load of one cell returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stored {
-    /// All of a stored value, or the part of it at the load's place.
-    Value(Id),
-    /// What the definition leaves: a phi, or a value that is not followed.
-    Definition(DefIndex),
 }
 
 impl<'a, 'w> ModuleView<'a, 'w> {
@@ -251,10 +241,14 @@ impl<'a, 'w> ModuleView<'a, 'w> {
 
     /// Whether other invocations may read the outputs of a function's entry points.
     fn shares_outputs(&self, number: FunctionIndex) -> bool {
-        use execution_model::{MeshEXT, MeshNV, TessellationControl};
+        use spirv::ExecutionModel::{MeshEXT, MeshNV, TessellationControl};
         let reach = self.graph.reach.get(number);
         let mut models = reach.into_iter().flat_map(|reach| &reach.models);
-        models.any(|model| matches!(*model, TessellationControl | MeshNV | MeshEXT))
+        models.any(|model| {
+            [TessellationControl, MeshNV, MeshEXT]
+                .iter()
+                .any(|of| *of as u32 == *model)
+        })
     }
 
     fn give_up(&self, what: String) {
@@ -344,27 +338,6 @@ impl<'w> FunctionView<'_, 'w> {
         let mut read = self.memory.read(number);
         let definition = read.next()?;
         read.next().is_none().then_some((definition, access))
-    }
-
-    /// What a load returns, if all of it comes from one definition: the value that a store has stored to just its place, or the
-    /// definition. O(log(accesses)).
-    pub(crate) fn stored(&self, value: Id) -> Option<Stored> {
-        let (number, access) = self.definition_of_load(value)?;
-        let definition = self.memory.definitions.get(number)?;
-        Some(match definition.origin {
-            Origin::Access(by) => match self.accesses.accesses.get(by) {
-                Some(store) if store.place.is_exact && store.place.path == access.place.path => match store.kind {
-                    AccessKind::Store(stored) => Stored::Value(stored),
-                    _ => Stored::Definition(number),
-                },
-                _ => Stored::Definition(number),
-            },
-            Origin::Entry => match self.initial_value(number).filter(|_| access.place.path.is_empty()) {
-                Some(initial) => Stored::Value(initial),
-                None => Stored::Definition(number),
-            },
-            _ => Stored::Definition(number),
-        })
     }
 
     /// Whether the cell of a definition has something of an exact part of an object.

@@ -11,7 +11,7 @@ use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
-use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
 use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
@@ -215,9 +215,6 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             });
             return;
         }
-        let Some(block) = self.index.blocks.get(place.block) else {
-            return;
-        };
         self.open_loops(place.block);
         let out = &mut self.module.out;
         let [is_due, is_used_up] = write_count(out);
