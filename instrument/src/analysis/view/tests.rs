@@ -2,7 +2,7 @@
 
 use super::{ModuleView, Origin};
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::{FunctionIndex, Key as _};
+use crate::analysis::index::typed::FunctionIndex;
 use crate::spv::{Id, op};
 use std::collections::BTreeMap;
 
