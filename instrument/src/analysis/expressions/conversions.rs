@@ -47,6 +47,10 @@ impl Expressions<'_, '_> {
     pub(super) fn cast_back(&self, inst: &Inst<'_>) -> Option<Id> {
         let inner = self.index.def(inst.id(3)).filter(|_| inst.opcode() == op::Bitcast);
         let inner = inner.filter(|inner| inner.opcode() == op::Bitcast && inner.offset < inst.offset)?;
+        // A name stands for the value between.
+        if self.variable(inner.result()).is_some() {
+            return None;
+        }
         let original = self
             .index
             .def(inner.id(3))
