@@ -53,6 +53,7 @@ impl Facts {
                 );
             }
         }
+        facts.nest(function);
         facts
     }
 
@@ -74,7 +75,22 @@ impl Facts {
                 None,
             );
         }
+        facts.nest(function);
         facts
+    }
+
+    /// Orders the facts of each number by a walk of the dominator tree, and connects each with the one around it.
+    fn nest(&mut self, function: &FunctionView<'_, '_>) {
+        for facts in self.all.values_mut() {
+            facts.sort_by_key(|fact| function.graph.tree_times(fact.from).0);
+            let mut open: Vec<(usize, u32)> = Vec::new();
+            for (position, fact) in facts.iter_mut().enumerate() {
+                let (enter, leave) = function.graph.tree_times(fact.from);
+                while open.pop_if(|(_, end)| *end <= enter).is_some() {}
+                fact.around = open.last().map(|(around, _)| *around);
+                open.push((position, leave));
+            }
+        }
     }
 
     /// The facts of a number that hold in a block, nearest first. O(log(facts) + those around).
