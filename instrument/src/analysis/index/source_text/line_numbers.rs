@@ -245,8 +245,7 @@ fn integer(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// File, shift, lines and lines of code of each stretch.
-    /// A kind of stretch, its offset, and its first and last lines.
+    /// File, shift, lines and lines of code of a stretch.
     type Row = (&'static str, Option<i64>, [u32; 2], [u32; 2]);
 
     fn stretches(text: &str) -> Vec<Row> {
