@@ -12,15 +12,22 @@ pub(super) const ELEMENTS: u32 = 4;
 /// Words in front of its runtime array.
 pub(super) const HEAD_WORDS: u32 = ELEMENTS + 4;
 
-/// A function that takes a word and does nothing.
+/// A function that takes a word and branches on it: an effect that changes no memory.
 pub(super) fn taking_function(edits: &mut Edits<'_>) -> Id {
-    let (void, uint) = (edits.void(), edits.uint());
+    let (void, uint, bool) = (edits.void(), edits.uint(), edits.bool());
     let ty = edits.ty(op::TypeFunction, &[void, uint]);
-    let [function, parameter, label] = [(); 3].map(|()| edits.fresh());
+    let zero = edits.constant(0);
+    let [function, parameter, label, is_zero, then, next] = [(); 6].map(|()| edits.fresh());
     let code = &mut edits.functions;
     push(code, op::Function, &[void, function, 0, ty]);
     push(code, op::FunctionParameter, &[uint, parameter]);
     push(code, op::Label, &[label]);
+    push(code, op::IEqual, &[bool, is_zero, parameter, zero]);
+    push(code, op::SelectionMerge, &[next, 0]);
+    push(code, op::BranchConditional, &[is_zero, then, next]);
+    push(code, op::Label, &[then]);
+    push(code, op::Branch, &[next]);
+    push(code, op::Label, &[next]);
     push(code, op::Return, &[]);
     push(code, op::FunctionEnd, &[]);
     function
