@@ -33,6 +33,10 @@ from_spirv! { u16; Op:
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
+    ImageSampleImplicitLod ImageSampleDrefImplicitLod ImageSampleProjImplicitLod ImageSampleProjDrefImplicitLod
+    ImageSparseSampleImplicitLod ImageSparseSampleDrefImplicitLod ImageSparseSampleProjImplicitLod
+    ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
+    GroupNonUniformQuadAnyKHR SubgroupBallotKHR
     ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
@@ -120,7 +124,8 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+        PrimitiveId InvocationId FragCoord SampleId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
+        LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
 

@@ -23,6 +23,7 @@ mod convert;
 mod divide;
 mod filter;
 mod guard;
+mod helper;
 mod indexing;
 mod loop_clock;
 mod loops;

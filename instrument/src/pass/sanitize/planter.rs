@@ -259,8 +259,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             return;
         }
         self.open_loops(place.block);
-        let out = &mut self.module.out;
-        let (failed, rest) = write_condition(out);
+        let (failed, rest) = write_condition(&mut self.module.out);
         self.write_abort(check, place, failed, |out| write_message(out, rest));
         self.finish_split(place);
     }
@@ -273,13 +272,16 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         failed: Id,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
-        let out = &mut self.module.out;
+        let ModulePlanter {
+            out, helpers, messages, ..
+        } = &mut *self.module;
+        let failed = helpers.write_failed(out, &self.reach, check, failed);
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
         let message = write_message(out);
-        let (ty, id) = self.module.messages.write(self.index, out, &message);
+        let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
         out.label(go);
@@ -316,9 +318,11 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             guards,
             planted,
             edits,
+            helpers,
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
+        let failed = helpers.write_failed(out, &self.reach, check, failed);
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
             write_guard(self.index, out, messages, failed, message, &place.guarded)

@@ -10,7 +10,7 @@
 use super::message::Message;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
-use super::scalars::{Scalar, are_scalars, extract, quote, write_conditions};
+use super::scalars::{Scalar, are_scalars, extract, extract_dynamic, quote, write_conditions};
 use crate::analysis::effects::{Condition, EffectPoint, Effects, ValuePart, component_count};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
@@ -216,10 +216,8 @@ fn plant_at<'w>(
         }
         let which = which.unwrap_or_default();
         let message = operands.iter().fold(text, |message, id| {
-            let vector = index.type_of(*id);
-            let ty = index.part_type(vector, 0);
-            let value = out.emit(op::VectorExtractDynamic, ty, (*id, which));
-            message.with(ty, value)
+            let scalar = extract_dynamic(out, index, *id, which);
+            message.with(scalar.ty, scalar.id)
         });
         message.with(uint, which)
     };
