@@ -15,7 +15,8 @@ use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
 use crate::pass::{
-    abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip, values,
+    abort, constant_data, exit_loop, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip,
+    values,
 };
 use crate::spv::words::header;
 use state::{Module, Needs, Pass, State};
@@ -25,7 +26,7 @@ use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
-const PASSES: [Pass; 12] = [
+const PASSES: [Pass; 13] = [
     Pass::new("sanitize", |n| n.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
@@ -36,6 +37,7 @@ const PASSES: [Pass; 12] = [
     Pass::new("outline", |n| n.lowers_aborts(), outline_constructs).repeated(),
     Pass::new("abort", |n| n.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |n| n.reconvergence, reconverge_exits),
+    Pass::new("exit_loop", |n| n.lowers_aborts(), wrap_early_returns),
     Pass::new("strip", |n| n.lowers_no_aborts(), strip_features),
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
     Pass::new("constant_data", |n| n.constant_data, lower_data),
@@ -212,6 +214,9 @@ fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
     for site in &mut state.sites.table.sites {
         site.template = templates.remove(&site.id);
     }
+    let functions = plan.functions_with_exits(&module.index);
+    let first_blocks = functions.filter_map(|(_, function)| module.index.blocks_of(function).first());
+    state.left_early = first_blocks.map(|block| block.label).collect();
     state.needs.reconvergence = lowered.flag.is_some();
     state.exits = lowered.flag.map(|flag| EarlyExits {
         flag,
@@ -228,6 +233,10 @@ fn reconverge_exits(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Ed
     let (edits, warning) = reconverge::reconverge(&module.index, &exits);
     state.sites.table.warnings.extend(warning);
     Ok(edits)
+}
+
+fn wrap_early_returns(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+    Ok(exit_loop::wrap(&module.index, state.options.arena, &state.left_early))
 }
 
 fn strip_features(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {

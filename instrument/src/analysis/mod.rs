@@ -13,6 +13,7 @@ pub(crate) mod logical_match;
 pub(crate) mod loop_nest;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
+pub(crate) mod nesting;
 pub(crate) mod preconditions;
 pub(crate) mod ranges;
 pub(crate) mod spec_constants;

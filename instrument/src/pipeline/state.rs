@@ -186,6 +186,8 @@ pub(super) struct State<'a, 'h> {
     pub(super) rounds: u32,
     /// Set by "abort" if any loop polls.
     pub(super) exits: Option<EarlyExits>,
+    /// Labels of the first blocks of the functions that invocations may leave early.
+    pub(super) left_early: HashSet<Id>,
     pub(super) key_spec_id: Option<u32>,
 }
 
@@ -205,6 +207,7 @@ impl<'a, 'h> State<'a, 'h> {
             outlined: HashSet::default(),
             rounds: 0,
             exits: None,
+            left_early: HashSet::default(),
             key_spec_id: None,
         }
     }
