@@ -71,11 +71,10 @@ impl Plot<'_> {
             }
         }
         variants.sort_by_key(|name| variant_order(name));
+        let colors = colors(&variants);
         let color = |variant: &str| {
-            // A variant has one colour in all plots.
-            let order = variant_order(variant);
-            let mut same = variants.iter().filter(|other| variant_order(other) == order);
-            let index = order + same.position(|other| *other == variant).unwrap_or(0);
+            let number = variants.iter().position(|other| *other == variant).unwrap_or_default();
+            let index = colors.get(number).copied().unwrap_or_default();
             COLORS[index % COLORS.len()].stroke_width(2)
         };
         let columns = panels.len().min(2);
@@ -155,6 +154,23 @@ const COLORS: [RGBColor; 6] = [
     RGBColor(230, 159, 0),
 ];
 
+/// Colours of those variants that share a plot with others of the same place modulo the number of colours.
+const OWN_COLORS: [(Variant, usize); 3] = [(Variant::Native, 5), (Variant::Printf, 4), (Variant::PrintfWithRoom, 2)];
+
+/// Colours of the variants of a plot, by their index in [`COLORS`]: a variant has its own one, so that it is the same in all plots,
+/// unless another one of this plot has it.
+fn colors(variants: &[&str]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::with_capacity(variants.len());
+    for variant in variants {
+        let own = OWN_COLORS.iter().find(|(of, _)| of.name() == *variant);
+        let own = own.map_or_else(|| variant_order(variant), |(_, color)| *color);
+        let mut candidates = (own..own + COLORS.len()).map(|index| index % COLORS.len());
+        let free = candidates.find(|index| !chosen.contains(index));
+        chosen.push(free.unwrap_or(own % COLORS.len()));
+    }
+    chosen
+}
+
 /// The first number in a text.
 fn first_number(text: &str) -> Option<f64> {
     let start = text.find(|character: char| character.is_ascii_digit())?;
@@ -183,6 +199,18 @@ mod tests {
         assert_eq!(labelled(1.2, 34.0), 1.0..100.0);
         assert_eq!(labelled(0.5, 34.0), 0.5..34.0);
         assert_eq!(labelled(1.2, 3.4), 1.0..10.0);
+    }
+
+    #[test]
+    fn no_two_variants_of_a_plot_have_one_colour() {
+        use Variant::{Layer, Native, Printf, PrintfWithRoom, Return, Unchecked};
+        let of = |variants: &[Variant]| colors(&variants.iter().map(|variant| variant.name()).collect::<Vec<_>>());
+        assert_eq!(of(&[Unchecked, Return, Layer, Native, Printf]), [0, 1, 3, 5, 4]);
+        assert_eq!(of(&[Return, Layer, Printf, PrintfWithRoom]), [1, 3, 4, 2]);
+        let six = of(&Variant::ALL[..6]);
+        assert!((0..6).all(|color| six.contains(&color)), "{six:?}");
+        // More than there are colours.
+        assert_eq!(of(&Variant::ALL).len(), Variant::ALL.len());
     }
 
     #[test]

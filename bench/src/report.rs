@@ -1,4 +1,4 @@
-//! `RESULTS.md` and the plots.
+//! `RESULTS.md`, the tables of all measurements, and the plots.
 
 use crate::parts::Part;
 use crate::plot::{Plot, variants};
@@ -9,14 +9,14 @@ use clap::ValueEnum;
 use vkabort_runner::measurements::by_metric;
 use vkabort_test_kit::root;
 
-/// Writes `bench/RESULTS.md` and the plots from the results of all parts that have run here.
+/// Writes `bench/RESULTS.md`, `bench/results/tables.md` and the plots from the results of all parts that have run here.
 ///
 /// # Errors
 ///
 /// A file cannot be read or written.
 pub fn write() -> Result<()> {
     let mut by_part = ByPart::new();
-    let mut sections = String::new();
+    let (mut sections, mut tables) = (String::new(), String::from("# Measurements\n"));
     for part in Part::value_variants() {
         let Some(found) = Results::read(&part.name())? else {
             continue;
@@ -28,7 +28,7 @@ pub fn write() -> Result<()> {
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();
         sections += &format!("{}\n", facts.join("; "));
-        sections += &by_metric(&found.measurements, &variants());
+        tables += &format!("\n## {}\n{}", part.title(), by_metric(&found.measurements, &variants()));
         let failed = found.measurements.iter().filter(|one| one.value.is_none());
         for one in failed {
             let reason = one.reason.lines().next().unwrap_or_default();
@@ -47,12 +47,13 @@ pub fn write() -> Result<()> {
     let mut text = String::from(
         "# Results\n\nWritten by `cargo xtask bench`. Both sides of each comparison are from one run; compare ratios, not times, across \
          machines. A time is the shortest of several, since other work on the machine only adds to it. Compile times are processor \
-         time.\n\n| | against | goal | result | |\n|---|---|---|---|---|\n",
+         time. The measurements themselves are in `bench/results/tables.md` after a run.\n\n| | against | goal | result | |\n|---|---|---|---|---|\n",
     );
     for (row, how) in summary::rows(&by_part) {
         text += &format!("| {} | {how} |\n", row.join(" | "));
     }
-    results::write_report(&(text + &sections))
+    results::write_report("RESULTS.md", &(text + &sections))?;
+    results::write_report("results/tables.md", &tables)
 }
 
 /// The plot of a part, and its file in `docs/src`.

@@ -117,7 +117,7 @@ pub fn machine_facts() -> Vec<(String, String)> {
 /// # Errors
 ///
 /// The file cannot be written.
-pub fn write_report(text: &str) -> Result<()> {
-    let path: &Path = &root().join("bench/RESULTS.md");
+pub fn write_report(name: &str, text: &str) -> Result<()> {
+    let path: &Path = &root().join("bench").join(name);
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

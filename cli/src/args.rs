@@ -47,7 +47,7 @@ Colours follow --color, else NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.";
 pub enum Command {
     /// Rewrite a SPIR-V module as the layer does: aborts become records in memory
     Instrument(InstrumentArgs),
-    /// Plant checks into a SPIR-V module that has none: loops that do not end, and the stops of its author
+    /// Plant checks into a SPIR-V module: loops that do not end, divisions by zero, accesses out of bounds, ..
     Sanitize(SanitizeArgs),
     /// List the abort sites of SPIR-V modules, with the layout of their messages
     Sites(SitesArgs),

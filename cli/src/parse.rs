@@ -1,8 +1,8 @@
 //! Parsers of option values.
 
 use vkabort_instrument::Checks;
-use vkabort_manifest::value;
 use vkabort_record::site::ModuleHash;
+use vkabort_settings::value;
 
 /// Parses `KEY=VALUE`.
 ///

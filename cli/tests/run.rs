@@ -233,7 +233,12 @@ fn errors_name_the_setting_program_or_library() {
     let folder = with_program("wrong", "exit 0");
     run_program(&folder, &["--set", "arena=1"])
         .fails(3, "`arena` is not a setting of the layer; did you mean `arena_size`?");
-    run_program(&folder, &["--set", "trap=explode"]).fails(3, "trap = return, fault, hang");
+    run_program(&folder, &["--set", "trap=explode"]).fails(3, "Valid values: return, fault, hang");
+    run_program(&folder, &["--set", "dump_dir="]).fails(3, "dump_dir has no value");
+    for misspelt in ["arena_sise=1M", "nothing_like_it=1"] {
+        let ran = run_program(&folder, &["--set", misspelt]);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (3, 1), "{}", ran.stderr);
+    }
     assert_eq!(run_program(&folder, &["--set", "log_level=off"]).code, 3);
     run_program(&folder, &["--set", "log_file=x"]).fails(3, "--report");
     assert_eq!(run_program(&folder, &["--set", "arena"]).code, 2);
@@ -242,4 +247,62 @@ fn errors_name_the_setting_program_or_library() {
     let ran = run_in(&folder, &["run", "--layer", "no/such.so", "--", "./app"], b"");
     assert_eq!(ran.code, 4);
     assert_eq!(run_in(&folder, &["run"], b"").code, 2);
+}
+
+#[test]
+fn checks_without_an_equals_sign_are_not_taken_for_the_program() {
+    let folder = with_program("misplaced", "exit 0");
+    for (word, expected) in [("all", "all"), ("loops,nan", "loops,nan"), ("brekas", "breaks")] {
+        let ran = run_in(&folder, &["run", "--layer", ".", "--sanitize", word, "./app"], b"");
+        ran.fails(
+            2,
+            &format!("{word}: not a program; write checks behind `=`, as in --sanitize={expected}"),
+        );
+    }
+    run_in(&folder, &["run", "--layer", ".", "--sanitize", "no-such", "./app"], b"")
+        .fails(4, "no-such: cannot be started");
+}
+
+#[test]
+fn options_set_what_they_imply_unless_the_user_has() {
+    let folder = with_program(
+        "implied",
+        "env | grep '^VK_VKABORT_SHADER_ABORT_' | sed 's/.*ABORT_//' | sort; exit 7",
+    );
+    let run = |options: &[&str], variables: &[(&str, &str)]| {
+        let args = [&["run", "--layer", "."], options, &["./app"]].concat();
+        let ran = run_with(&folder, &args, b"", variables);
+        let of = |name: &str| {
+            let line = ran
+                .text()
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.map(str::to_owned)
+        };
+        ["SANITIZE", "ENABLE", "ON_ABORT", "EMULATION"].map(|name| of(name).unwrap_or_default())
+    };
+    let checked = ["loops", "always", "continue", "partial"];
+    assert_eq!(run(&[], &[]), [""; 4]);
+    assert_eq!(run(&["--sanitize=loops"], &[]), checked);
+    assert_eq!(run(&["--set", "sanitize=loops"], &[]), checked);
+    assert_eq!(run(&["--set", "sanitize=off"], &[]), ["off", "", "", ""]);
+    let lose = ["loops", "always", "lose", "partial"];
+    assert_eq!(run(&["--sanitize=loops", "--set", "on_abort=lose"], &[]), lose);
+    let short = [("VK_SHADER_ABORT_ON_ABORT", "lose")];
+    assert_eq!(run(&["--sanitize=loops"], &short), ["loops", "always", "", "partial"]);
+}
+
+#[test]
+fn help_names_every_check_and_setting() {
+    let folder = with_program("help", "exit 0");
+    for command in ["run", "sanitize"] {
+        let ran = run_in(&folder, &[command, "--help"], b"").ok();
+        for check in vkabort_instrument::CHECKS {
+            ran.prints(check.description);
+        }
+    }
+    let ran = run_in(&folder, &["completions", "zsh"], b"").ok();
+    for setting in vkabort_settings::SETTINGS {
+        ran.prints(&format!("{}=", setting.key));
+    }
 }

@@ -10,7 +10,7 @@ use std::ffi::{CStr, OsString};
 use std::path::Path;
 pub use vk_ext::EXTENSION_NAMES;
 use vkabort_gpu::device_choice::kind_name;
-use vkabort_gpu::{Gpu, More, show, version, with_create_info};
+use vkabort_gpu::{ExtraDeviceInfo, Gpu, show, version, with_create_info};
 use vkabort_record::escape::escape_bytes;
 
 /// Result of a `vkCreateDevice` that succeeds, in the JSON.
@@ -121,7 +121,7 @@ fn read_lines(log: Option<&Path>) -> Vec<String> {
 /// Creates and destroys a device with the three extensions, so that its errors appear, and the layer logs its decisions.
 /// Returns the result.
 fn create_device(gpu: &Gpu) -> String {
-    with_create_info(0, true, More::default(), |info| {
+    with_create_info(0, true, ExtraDeviceInfo::default(), |info| {
         // SAFETY: the structures live until the call returns, and no object is created from the device.
         unsafe {
             match gpu.instance.create_device(gpu.physical, &info, None) {

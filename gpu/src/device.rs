@@ -38,7 +38,7 @@ impl Default for DeviceOptions {
 
 /// Additions to [`DeviceOptions`].
 #[derive(Default)]
-pub struct More<'a> {
+pub struct ExtraDeviceInfo<'a> {
     /// More device extensions.
     pub extensions: Vec<&'a CStr>,
     /// More feature structures.
@@ -50,7 +50,7 @@ pub struct More<'a> {
 pub fn with_create_info<R>(
     family: u32,
     abort: bool,
-    more: More<'_>,
+    more: ExtraDeviceInfo<'_>,
     create: impl FnOnce(vk::DeviceCreateInfo<'_>) -> R,
 ) -> R {
     let queues = [vk::DeviceQueueCreateInfo::default()
@@ -104,7 +104,7 @@ impl<'gpu> Device<'gpu> {
     ///
     /// The device cannot be created.
     pub fn with(gpu: &'gpu Gpu, options: DeviceOptions) -> Result<Self> {
-        Self::extended(gpu, options, More::default())
+        Self::extended(gpu, options, ExtraDeviceInfo::default())
     }
 
     /// A device with the abort extensions, further extensions and their feature structures.
@@ -119,7 +119,7 @@ impl<'gpu> Device<'gpu> {
     ) -> Result<Self> {
         names.iter().try_for_each(|name| gpu.require_extension(name))?;
         let extensions = names.to_vec();
-        Self::extended(gpu, DeviceOptions::default(), More { extensions, features })
+        Self::extended(gpu, DeviceOptions::default(), ExtraDeviceInfo { extensions, features })
     }
 
     /// Like [`with`](Self::with), plus `more`.
@@ -127,7 +127,7 @@ impl<'gpu> Device<'gpu> {
     /// # Errors
     ///
     /// The device cannot be created.
-    pub fn extended(gpu: &'gpu Gpu, options: DeviceOptions, more: More<'_>) -> Result<Self> {
+    pub fn extended(gpu: &'gpu Gpu, options: DeviceOptions, more: ExtraDeviceInfo<'_>) -> Result<Self> {
         // SAFETY: the handle belongs to the living instance.
         let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
@@ -173,9 +173,12 @@ impl<'gpu> Device<'gpu> {
             features.push(feature);
         }
         let extensions = more.extensions;
-        with_create_info(family, options.abort, More { extensions, features }, |info| {
-            Self::create(gpu, &info.enabled_features(&core), family)
-        })
+        with_create_info(
+            family,
+            options.abort,
+            ExtraDeviceInfo { extensions, features },
+            |info| Self::create(gpu, &info.enabled_features(&core), family),
+        )
     }
 
     /// Creates a device from `info`, and gets the first queue of `family`.

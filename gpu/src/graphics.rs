@@ -27,7 +27,7 @@ impl<'a> Stage<'a> {
 
 /// How a pipeline gets its shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ShaderSource {
     /// As module objects.
     Modules,
     /// As module create infos in the chains of the stages.
@@ -40,7 +40,7 @@ pub enum Way {
     Derivative,
 }
 
-impl Way {
+impl ShaderSource {
     fn inline(self) -> bool {
         matches!(self, Self::Inline | Self::InlineLibraries)
     }
@@ -69,7 +69,7 @@ impl<'device> Pass<'device> {
             (vk::ShaderStageFlags::FRAGMENT, fragment),
         ];
         let stages = stages.map(|(kind, spirv)| Stage::new(kind, spirv));
-        Self::with(device, &stages, &[], Way::Modules)
+        Self::with(device, &stages, &[], ShaderSource::Modules)
     }
 
     /// Creates a pipeline with these stages and buffers.
@@ -81,7 +81,7 @@ impl<'device> Pass<'device> {
         device: &'device Device<'device>,
         stages: &[Stage<'_>],
         buffers: &[&'device Buffer<'device>],
-        way: Way,
+        source: ShaderSource,
     ) -> Result<Self> {
         let used = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, s| all | s.kind);
         let bindings = Kernel::bound_with(device, buffers, None, used)?;
@@ -98,7 +98,7 @@ impl<'device> Pass<'device> {
             pipelines: Vec::new(),
             stages: used,
         };
-        pass.create_all(stages, way)?;
+        pass.create_all(stages, source)?;
         Ok(pass)
     }
 
@@ -107,7 +107,7 @@ impl<'device> Pass<'device> {
         self.pipelines.last().copied().unwrap_or_default()
     }
 
-    fn create_all(&mut self, stages: &[Stage<'_>], way: Way) -> VkResult<()> {
+    fn create_all(&mut self, stages: &[Stage<'_>], source: ShaderSource) -> VkResult<()> {
         let raw = &self.device.raw;
         let mut infos: Vec<_> = stages
             .iter()
@@ -119,7 +119,7 @@ impl<'device> Pass<'device> {
             .map(|(entries, data)| vk::SpecializationInfo::default().map_entries(entries).data(data))
             .collect();
         let mut modules = Vec::new();
-        if !way.inline() {
+        if !source.inline() {
             for info in &infos {
                 // SAFETY: the structure is valid.
                 modules.push(unsafe { raw.create_shader_module(info, None) }?);
@@ -138,12 +138,14 @@ impl<'device> Pass<'device> {
                 None => one.push_next(info),
             });
         }
-        let result = match way {
-            Way::Modules | Way::Inline => self.create(&created, Part::empty(), vk::PipelineCreateFlags::empty()),
-            Way::Derivative => self
+        let result = match source {
+            ShaderSource::Modules | ShaderSource::Inline => {
+                self.create(&created, Part::empty(), vk::PipelineCreateFlags::empty())
+            }
+            ShaderSource::Derivative => self
                 .create(&created, Part::empty(), vk::PipelineCreateFlags::ALLOW_DERIVATIVES)
                 .and_then(|()| self.create(&created, Part::empty(), vk::PipelineCreateFlags::DERIVATIVE)),
-            Way::Libraries | Way::InlineLibraries => self.create_linked(&created),
+            ShaderSource::Libraries | ShaderSource::InlineLibraries => self.create_linked(&created),
         };
         for module in modules {
             // SAFETY: modules may be destroyed after pipeline creation.

@@ -1,6 +1,7 @@
 //! Typed wrappers over ash for programs that test Vulkan: enough for headless compute, rendering, ray tracing and the fault
 //! queries. Objects borrow their device, so drop order is destruction order; those of an [`OwnedDevice`] may be leaked.
 
+mod bindings;
 mod buffer;
 mod cache;
 mod compute;
@@ -30,11 +31,11 @@ pub use buffer::Buffer;
 pub use cache::Cache;
 pub use compute::{Kernel, specialization, stage};
 pub use context::{Context, Skip};
-pub use device::{Device, DeviceOptions, More, with_create_info};
+pub use device::{Device, DeviceOptions, ExtraDeviceInfo, with_create_info};
 pub use extension_queries::{AbortSupport, Query};
 pub use fault_queries::FaultQueries;
 pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, candidate, version};
-pub use graphics::{Pass, Stage, Way};
+pub use graphics::{Pass, ShaderSource, Stage};
 pub use graphics_state::GraphicsState;
 pub use image::Image;
 pub use instance_owner::Messenger;

@@ -1,5 +1,6 @@
 //! The table of the passes in their order, and the pipeline that runs it.
 
+mod facts;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -14,33 +15,54 @@ use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
+use crate::pass::site_numbering::SiteInputs;
 use crate::pass::{
     abort, constant_data, exit_loop, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip,
     values,
 };
 use crate::spv::words::header;
-use state::{Module, Needs, Pass, State};
+use facts::{Fact, Found, LoweredAborts};
+use state::{Module, Pass, State};
 use std::borrow::Cow;
-use std::mem;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
+#[rustfmt::skip]
 const PASSES: [Pass; 13] = [
-    Pass::new("sanitize", |n| n.planting != Planting::Nothing, plant_checks),
-    Pass::new("site_numbering", |n| n.keeps_aborts(), describe_kept_aborts),
-    Pass::new("constant_data", |n| n.lowers(Feature::ConstantData), specialize_data),
-    Pass::new("poison", |n| n.lowers(Feature::PoisonFreeze), lower_poison),
-    Pass::new("values", |n| n.sends_values(), send_values),
-    Pass::new("site_numbering", |n| n.lowers_aborts(), number_sites),
-    Pass::new("loop_normalize", |n| n.lowers_aborts(), normalize_loops).repeated(),
-    Pass::new("outline", |n| n.lowers_aborts(), outline_constructs).repeated(),
-    Pass::new("abort", |n| n.lowers_aborts(), lower_aborts),
-    Pass::new("reconverge", |n| n.reconvergence, reconverge_exits),
-    Pass::new("exit_loop", |n| n.lowers_aborts(), wrap_early_returns),
-    Pass::new("strip", |n| n.lowers_no_aborts(), strip_features),
+    Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
+    Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
+    Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
+    Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), |_, m, _| Ok((poison::lower(&m.index)?, None))),
+    Pass::new("values", |s| s.sends_values(), |s, m, _| {
+        let (edits, values) = values::add_values(&m.index, s.options, &s.facts.planted)?;
+        Ok((edits, Some(Fact::Values(values))))
+    }),
+    Pass::new("site_numbering", |s| s.lowers_aborts(), |s, m, _| {
+        let sites = site_numbering::build_sites(&m.index, &m.plan(s).graph, s.site_inputs())?;
+        Ok((Edits::default(), Some(Fact::Numbered(sites))))
+    }),
+    Pass::new("loop_normalize", |s| s.lowers_aborts(), |s, m, _| {
+        Ok((loop_normalize::normalize(&m.index, m.plan(s)), None))
+    }).repeated(),
+    Pass::new("outline", |s| s.lowers_aborts(), |s, m, _| {
+        let (edits, functions) = outline::outline(&m.index, m.plan(s), &s.facts.outlined)?;
+        Ok((edits, Some(Fact::Outlined(functions))))
+    }).repeated(),
+    Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
+    Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
+    Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
+        Ok((exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early), None))
+    }),
+    Pass::new("strip", |s| s.lowers_no_aborts(), |s, m, _| {
+        let (edits, uses_data) = strip::strip_features(&m.index, s.selected);
+        Ok((edits, Some(Fact::UsesConstantData(uses_data))))
+    }),
     // Constant data that only messages used is gone; the rest becomes ordinary constants.
-    Pass::new("constant_data", |n| n.constant_data, lower_data),
+    Pass::new("constant_data", |s| s.facts.uses_constant_data, |_, m, hooks| {
+        let place = |words: &[u32]| hooks.place.as_mut().and_then(|place| place(words));
+        Ok((constant_data::lower(&m.index, place)?, None))
+    }),
 ];
 
 /// Runs the passes on one module. One that cannot be rewritten with values at its aborts is rewritten without, and one that
@@ -89,33 +111,39 @@ fn rewrite_with(
     hooks: &mut Hooks<'_>,
 ) -> Result<Outcome> {
     header(original)?;
-    let needs = Needs::new(original, options, planting);
-    if !passes.iter().any(|pass| (pass.applies)(&needs)) {
+    let mut state = State::new(original, options, planting);
+    if !passes.iter().any(|pass| (pass.applies)(&state)) {
         return Ok(Outcome::Unchanged);
     }
-    let mut state = State::new(needs, options, hooks);
-    state.sites.table.module_hash = module_hash(original, options);
-    let words = run_passes(passes, original, &mut state).map_err(|error| state.locate(error))?;
-    if !state.needs.changes_module() {
+    state.facts.sites.table.module_hash = module_hash(original, options);
+    let words = run_passes(passes, original, &mut state, hooks).map_err(|error| state.locate(error))?;
+    if !state.changes_module() {
         return Ok(Outcome::Unchanged);
     }
+    let facts = state.facts;
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),
-        module_hash: state.sites.table.module_hash,
-        sites: state.sites.table,
-        data_spec_ids: state.spec_ids.data,
-        length_spec_ids: state.spec_ids.lengths,
-        key_spec_id: state.key_spec_id,
+        module_hash: facts.sites.table.module_hash,
+        sites: facts.sites.table,
+        data_spec_ids: facts.spec_ids.data,
+        length_spec_ids: facts.spec_ids.lengths,
+        key_spec_id: facts.key_spec_id,
+        looks_at_ticks: facts.planted.ticks.is_some(),
     }))
 }
 
-fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_>) -> Result<Cow<'w, [u32]>> {
+fn run_passes<'w>(
+    passes: &[Pass],
+    original: &'w [u32],
+    state: &mut State<'_>,
+    hooks: &mut Hooks<'_>,
+) -> Result<Cow<'w, [u32]>> {
     let mut words = Cow::Borrowed(original);
     let mut row = 0;
-    while let Some((pass, edits)) = state.next_edits(passes, &mut row, &words)? {
+    while let Some((pass, edits)) = state.next_edits(passes, &mut row, &words, hooks)? {
         let (new, origins) = edits.apply(&words, &state.origins, pass.name)?;
         (words, state.origins) = (Cow::Owned(new), origins);
-        if let Some(after_pass) = &mut state.hooks.after_pass {
+        if let Some(after_pass) = &mut hooks.after_pass {
             after_pass(pass.name, &words);
         }
         if pass.is_repeated {
@@ -125,129 +153,64 @@ fn run_passes<'w>(passes: &[Pass], original: &'w [u32], state: &mut State<'_, '_
     Ok(words)
 }
 
-fn plant_checks(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let (edits, planted) = sanitize::plant(
-        &module.index,
-        state.options,
-        state.needs.planting,
-        state.sites.table.module_hash,
-    )?;
-    if !edits.is_empty() {
-        state.needs.add_aborts();
-    }
-    state.planted = planted;
-    Ok(edits)
+fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let hash = state.facts.sites.table.module_hash;
+    let (edits, planted) = sanitize::plant(&module.index, state.options, state.planting, hash)?;
+    Ok((edits, Some(Fact::Planted(planted))))
 }
 
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
-fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let hash = state.sites.table.module_hash;
-    match module.sites(
-        state.options,
-        hash,
-        &state.origins,
-        &state.planted,
-        &AbortValues::default(),
-    ) {
-        Ok(sites) => state.sites = sites,
-        Err(error) => {
-            let warning = format!("messages cannot be decoded: {error}");
-            state.sites.table.warnings.push(warning);
-        }
-    }
-    Ok(Edits::default())
+fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let fact = match module.sites(state.site_inputs()) {
+        Ok(sites) => Fact::Sites(sites),
+        Err(error) => Fact::Warning(format!("messages cannot be decoded: {error}")),
+    };
+    Ok((Edits::default(), Some(fact)))
 }
 
-fn specialize_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    state.spec_ids = constant_data::spec_ids(&module.index);
-    if state.spec_ids.is_empty() {
-        return Ok(Edits::default());
-    }
-    constant_data::specialize(&module.index, state.options)
+fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let spec_ids = constant_data::spec_ids(&module.index);
+    let edits = match spec_ids.is_empty() {
+        true => Edits::default(),
+        false => constant_data::specialize(&module.index, state.options)?,
+    };
+    Ok((edits, Some(Fact::SpecIds(spec_ids))))
 }
 
-fn lower_poison(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    poison::lower(&module.index)
-}
-
-fn send_values(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let (edits, values) = values::add_values(&module.index, state.options, &state.planted)?;
-    state.values = values;
-    Ok(edits)
-}
-
-fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let (graph, hash) = (&module.plan(state).graph, state.sites.table.module_hash);
-    state.sites = site_numbering::build_sites(
+fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let plan = module.plan(state);
+    let (facts, origins) = (&state.facts, &state.origins);
+    let lowered = abort::lower(
         &module.index,
-        graph,
+        plan,
         state.options,
-        hash,
-        &state.origins,
-        &state.planted,
-        &state.values,
+        &facts.sites,
+        origins,
+        &facts.planted,
     )?;
-    state.numbered = mem::take(&mut state.origins);
-    Ok(Edits::default())
-}
-
-fn normalize_loops(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let plan = module.plan(state);
-    let edits = loop_normalize::normalize(&module.index, plan);
-    state.keep_waiting_loops(&edits, module);
-    Ok(edits)
-}
-
-fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let plan = module.plan(state);
-    let edits = outline::outline(&module.index, plan, &mut state.outlined)?;
-    state.keep_waiting_loops(&edits, module);
-    Ok(edits)
-}
-
-fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let plan = module.plan(state);
-    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
-    state.needs.constant_data = lowered.uses_constant_data;
-    state.key_spec_id = lowered.key_spec_id;
-    let mut templates = lowered.templates;
-    for site in &mut state.sites.table.sites {
-        site.template = templates.remove(&site.id);
-    }
-    let functions = plan.functions_with_exits(&module.index);
-    let first_blocks = functions.filter_map(|(_, function)| module.index.blocks_of(function).first());
-    state.left_early = first_blocks.map(|block| block.label).collect();
-    state.needs.reconvergence = lowered.flag.is_some();
-    state.exits = lowered.flag.map(|flag| EarlyExits {
+    let exits = lowered.flag.map(|flag| EarlyExits {
         flag,
         blocks: lowered.exits,
         headers: plan.polled_headers(&module.index),
     });
-    Ok(lowered.edits)
-}
-
-fn reconverge_exits(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let Some(exits) = state.exits.take() else {
-        return Ok(Edits::default());
+    let functions = plan.functions_with_exits(&module.index);
+    let first_blocks = functions.filter_map(|(_, function)| module.index.blocks_of(function).first());
+    let facts = LoweredAborts {
+        left_early: first_blocks.map(|block| block.label).collect(),
+        uses_constant_data: lowered.uses_constant_data,
+        key_spec_id: lowered.key_spec_id,
+        templates: lowered.templates,
+        exits,
     };
-    let (edits, warning) = reconverge::reconverge(&module.index, &exits);
-    state.sites.table.warnings.extend(warning);
-    Ok(edits)
+    Ok((lowered.edits, Some(Fact::LoweredAborts(facts))))
 }
 
-fn wrap_early_returns(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    Ok(exit_loop::wrap(&module.index, state.options.arena, &state.left_early))
-}
-
-fn strip_features(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let mut edits = Edits::default();
-    state.needs.constant_data = strip::strip_features(&module.index, state.needs.selected, &[], &mut edits, (&[], &[]));
-    Ok(edits)
-}
-
-fn lower_data(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
-    let place = |words: &[u32]| state.hooks.place.as_mut().and_then(|place| place(words));
-    constant_data::lower(&module.index, place)
+fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let Some(exits) = &state.facts.exits else {
+        return Ok((Edits::default(), None));
+    };
+    let (edits, warning) = reconverge::reconverge(&module.index, exits);
+    Ok((edits, warning.map(Fact::Warning)))
 }
 
 /// The site table of a module that is not rewritten. `None` if it declares no aborts.
@@ -262,7 +225,13 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
         Values::Off => AbortValues::default(),
         Values::Auto | Values::On => values::add_values(&module.index, options, &planted)?.1.without_tails(),
     };
-    let sites = module.sites(options, hash, &origins, &planted, &values)?;
+    let sites = module.sites(SiteInputs {
+        options,
+        hash,
+        origins: &origins,
+        planted: &planted,
+        values: &values,
+    })?;
     Ok(Some(sites.table))
 }
 

@@ -7,28 +7,26 @@ use vkabort_record::report::SanitizeFilter;
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 
-/// A check that the sanitizer can plant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Fails when an invocation has used up its budget of loop iterations.
-    Loops,
-    /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
-    Breaks,
-    /// Fails at an integer division whose result is undefined.
-    Divide,
-    /// Fails at a shift by the width or more.
-    Shift,
-    /// Fails where an element is accessed that its array, vector or matrix does not have.
-    Bounds,
-    /// Fails at an access beyond a buffer or beyond an array of descriptors.
-    Buffers,
-    /// Fails where a float is converted to an integer type that cannot hold it.
-    Convert,
-    /// Fails where NaN or an infinity is stored.
-    Nan,
-    /// Fails where `OpUnreachable` is reached.
-    Unreachable,
+/// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`
+/// selects it; and when it fails, for people. Passes the rows to the macro `$with`. The function `plant` of the module plants the
+/// check.
+macro_rules! checks {
+    ($with:ident) => {
+        $with! {
+            Loops loops Flow true "the loops of an invocation have used up their budget of iterations, or have run too long";
+            Breaks breaks Flow true "the shader reaches a debug break, a false assumption or a panic of its author";
+            Divide divide Values true "an integer is divided by zero, or the least one by -1";
+            Shift shift Values true "a value is shifted by its width in bits or more";
+            Bounds bounds Values true "an element is accessed that its array, vector or matrix of fixed size does not have";
+            Buffers buffers Values false
+                "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";
+            Convert convert Values false "a float is converted to an integer type that cannot hold it";
+            Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
+            Unreachable unreachable Values false "code is reached that was declared unreachable";
+        }
+    };
 }
+pub(crate) use checks;
 
 /// A row of [`CHECKS`].
 #[derive(Clone, Copy, Debug)]
@@ -43,63 +41,27 @@ pub struct CheckRow {
     pub description: &'static str,
 }
 
-/// The checks.
-pub const CHECKS: [CheckRow; 9] = [
-    CheckRow {
-        check: Check::Loops,
-        name: "loops",
-        is_default: true,
-        description: "an invocation has used up its budget of loop iterations",
-    },
-    CheckRow {
-        check: Check::Breaks,
-        name: "breaks",
-        is_default: true,
-        description: "the shader reaches a debug break, a false assumption or a panic of its author",
-    },
-    CheckRow {
-        check: Check::Divide,
-        name: "divide",
-        is_default: true,
-        description: "an integer is divided by zero, or the least one by -1",
-    },
-    CheckRow {
-        check: Check::Shift,
-        name: "shift",
-        is_default: true,
-        description: "a value is shifted by its width in bits or more",
-    },
-    CheckRow {
-        check: Check::Bounds,
-        name: "bounds",
-        is_default: true,
-        description: "an element is accessed that its array, vector or matrix does not have",
-    },
-    CheckRow {
-        check: Check::Buffers,
-        name: "buffers",
-        is_default: false,
-        description: "an element beyond a buffer is stored, or a descriptor beyond its array is used",
-    },
-    CheckRow {
-        check: Check::Convert,
-        name: "convert",
-        is_default: false,
-        description: "a float is converted to an integer type that cannot hold it",
-    },
-    CheckRow {
-        check: Check::Nan,
-        name: "nan",
-        is_default: false,
-        description: "NaN or an infinity is stored to a buffer, an image or an output",
-    },
-    CheckRow {
-        check: Check::Unreachable,
-        name: "unreachable",
-        is_default: false,
-        description: "code is reached that was declared unreachable",
-    },
-];
+macro_rules! declare {
+    ($($variant:ident $name:ident $kind:ident $is_default:literal $description:literal;)*) => {
+        /// A check that the sanitizer can plant.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Check {
+            $(
+                #[doc = concat!("Fails when ", $description, ".")]
+                $variant,
+            )*
+        }
+
+        /// The checks.
+        pub const CHECKS: &[CheckRow] = &[$(CheckRow {
+            check: Check::$variant,
+            name: stringify!($name),
+            is_default: $is_default,
+            description: $description,
+        }),*];
+    };
+}
+checks!(declare);
 
 impl Check {
     /// Its name in settings, options and reports.
@@ -117,17 +79,17 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Those that find faults only.
+    /// The checks that `default` selects.
     pub fn defaults() -> Self {
         Self::of(CHECKS.iter().filter(|row| row.is_default).map(|row| row.check))
     }
 
-    /// All of them.
+    /// Every check.
     pub fn all() -> Self {
-        Self::of(CHECKS.map(|row| row.check))
+        Self::of(CHECKS.iter().map(|row| row.check))
     }
 
-    /// These.
+    /// A set of these checks.
     pub fn of(checks: impl IntoIterator<Item = Check>) -> Self {
         let bits = checks.into_iter().fold(0, |bits, check| bits | bit(check));
         Self { bits }
@@ -164,7 +126,7 @@ impl FromStr for Checks {
                 "all" => Self::all(),
                 lower => {
                     let row = CHECKS.iter().find(|row| row.name == lower);
-                    let names = || CHECKS.map(|row| row.name).join(", ");
+                    let names = || CHECKS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
                     let row = row.ok_or_else(|| {
                         format!(
                             "`{name}` is not a check. Valid values: default, all, {}; or off",
@@ -188,6 +150,15 @@ impl fmt::Display for Checks {
     }
 }
 
+/// How long the loops of an invocation may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopTimeout {
+    /// The time in milliseconds that messages state: the host advances TICKS [`vkabort_record::layout::TIMEOUT_TICKS`] times in it.
+    pub milliseconds: u32,
+    /// Iterations after which an invocation looks at TICKS, a power of two.
+    pub interval: u32,
+}
+
 /// Options of the sanitizer. The default plants nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sanitize {
@@ -195,6 +166,11 @@ pub struct Sanitize {
     pub checks: Checks,
     /// Loop iterations of an invocation, over all its loops, after which [`Check::Loops`] fails. At least 1.
     pub loop_budget: u32,
+    /// Counts the loops too that end soon: for drivers that end loops by such a count.
+    pub counts_all_loops: bool,
+    /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
+    /// lower aborts.
+    pub loop_timeout: Option<LoopTimeout>,
     /// Where to plant.
     pub filter: SanitizeFilter,
     /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
@@ -209,6 +185,8 @@ impl Default for Sanitize {
         Self {
             checks: Checks::default(),
             loop_budget: DEFAULT_LOOP_BUDGET,
+            counts_all_loops: false,
+            loop_timeout: None,
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,
@@ -240,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_check_has_one_row() {
-        for row in &CHECKS {
+        for row in CHECKS {
             assert_eq!(row.check.name(), row.name);
             assert_eq!(CHECKS.iter().filter(|other| other.check == row.check).count(), 1);
         }

@@ -1,14 +1,10 @@
-//! The layer's manifests, how to stage them for the Vulkan loader, and the sources of its settings.
+//! The layer's manifests, and how to stage them for the Vulkan loader.
 //!
 //! A manifest is a JSON file that names the layer's library. The loader finds an *implicit* layer by its folder and
 //! switches it on by an environment variable; an *explicit* layer is requested by its name.
 #![forbid(unsafe_code)]
 
 mod bits;
-mod misspelt;
-mod settings_file;
-pub mod sources;
-pub mod value;
 
 pub use bits::Bits;
 use serde_json::Value as Json;
@@ -32,11 +28,6 @@ pub const FOLDER_32: &str = "32";
 pub const ENABLE: &str = "VKABORT_ENABLE";
 /// Environment variable that switches the implicit layer off, regardless of [`ENABLE`].
 pub const DISABLE: &str = "VKABORT_DISABLE";
-
-/// The layer's name in a settings file: lower case, without `VK_LAYER_`.
-pub const FILE_PREFIX: &str = "vkabort_shader_abort.";
-/// Prefixes of a key in the environment, in the order of precedence.
-pub const ENV_PREFIXES: [&str; 3] = ["VK_VKABORT_SHADER_ABORT_", "VK_SHADER_ABORT_", "VK_"];
 
 /// How the loader activates a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,6 @@
 
 use crate::layout::{SLOT_UNITS, UNIT_WORDS};
 use crate::site::ModuleHash;
-use crate::stage::Stage;
 
 /// Words besides the payload: ORIGIN and TAG.
 pub const HEADER_WORDS: u32 = 2;
@@ -46,7 +45,7 @@ impl From<ModuleHash> for ShortHash {
 }
 
 impl ShortHash {
-    /// As the hash of a module of which no more is known.
+    /// The module hash with the upper bits 0, for a module whose full hash is not available.
     pub fn alone(self) -> ModuleHash {
         ModuleHash(self.0.into())
     }
@@ -95,7 +94,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is no tag.
+    /// The word. `None` if a number is too large: memory that was lost with the device, whose bits are all ones, is not a tag.
     pub fn word(self) -> Option<u32> {
         let fits = self.site < SITE_MASK && self.entry_point <= ENTRY_MASK;
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
@@ -117,16 +116,6 @@ impl Tag {
             has_local_index: word & HAS_LOCAL_INDEX != 0,
         };
         (tag.word() == Some(word)).then_some(tag)
-    }
-}
-
-/// Words of IDENTITY that are not always 0, without LocalInvocationIndex.
-pub fn identity_words(execution_model: u32) -> u32 {
-    match Stage::from_execution_model(execution_model) {
-        Some(Stage::Vertex | Stage::TessellationControl | Stage::Geometry | Stage::Fragment) => 2,
-        Some(Stage::TessellationEvaluation) => 1,
-        Some(Stage::Kernel) | None => 0,
-        Some(_) => 3,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Which invocation of its stage aborted.
 
-use crate::stage::Stage;
-use crate::stage::Stage::*;
+use crate::stage::{Identity, Stage};
 use serde::{Deserialize, Serialize};
 
 /// An invocation, by the built-ins that its stage has.
@@ -54,23 +53,21 @@ impl Invocation {
     /// Reads the four IDENTITY words of a record whose STAGE is `execution_model`: see [`crate::layout`].
     pub fn from_words(execution_model: u32, words: [u32; 4]) -> Self {
         let [a, b, c, d] = words;
-        match Stage::from_execution_model(execution_model) {
-            Some(Vertex) => Self::Vertex { vertex: a, instance: b },
-            Some(TessellationControl | TessellationEvaluation | Geometry) => Self::Primitive {
+        match Stage::identity_of(execution_model) {
+            Identity::Vertex => Self::Vertex { vertex: a, instance: b },
+            Identity::Primitive | Identity::Patch => Self::Primitive {
                 primitive: a,
                 invocation: b,
             },
-            Some(Fragment) => Self::Fragment { pixel: [a, b] },
-            Some(Compute | Task | Mesh) => Self::Global {
+            Identity::Pixel => Self::Fragment { pixel: [a, b] },
+            Identity::Global => Self::Global {
                 global: [a, b, c],
                 local_index: d,
                 local: None,
                 workgroup: None,
             },
-            Some(RayGeneration | Intersection | AnyHit | ClosestHit | Miss | Callable) => {
-                Self::Launch { id: [a, b, c] }
-            }
-            Some(Kernel) | None => Self::Unknown { words },
+            Identity::Launch => Self::Launch { id: [a, b, c] },
+            Identity::None => Self::Unknown { words },
         }
     }
 

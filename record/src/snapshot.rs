@@ -7,6 +7,7 @@ use crate::layout::{
 };
 use crate::records::{Contents, Record, Records};
 use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
+use crate::stage::Stage;
 use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
@@ -170,7 +171,7 @@ impl Snapshot {
             execution_model,
             local_size,
         } = modules.find(origin.module, tag.entry_point);
-        let ids = compact::identity_words(execution_model) + u32::from(tag.has_local_index);
+        let ids = Stage::identity_of(execution_model).words() + u32::from(tag.has_local_index);
         let (ids, rest) = words.split_at_checked(ids.saturating_sub(1) as usize)?;
         let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
         let mut identity = [self.word(unit, 0), 0, 0, 0];

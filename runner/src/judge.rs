@@ -5,7 +5,7 @@ use crate::{Case, Ends, Launch, Log, Outcome, Verdict};
 use anyhow::{Result, bail};
 use vkabort_record::escape::one_line;
 
-/// The verdict on a case whose process said `said` before it ended.
+/// The verdict on a case. `said`: the verdict that its process wrote before it ended.
 pub(crate) fn judge(
     case: &Case,
     launch: &dyn Launch,

@@ -17,6 +17,7 @@ fn main() -> Result<()> {
         folder.join("glslang/glsl_intrinsic_header.h"),
         "#include <string>\nstatic std::string getIntrinsic(const char* const*, int) { return {}; }\n",
     )?;
+    fs::write(folder.join("glslang/build_info.h"), build_info(&sources)?)?;
     cc::Build::new()
         .cpp(true)
         .std("c++17")
@@ -34,6 +35,27 @@ fn main() -> Result<()> {
         ])
         .compile("glslang_command");
     Ok(())
+}
+
+/// The header with the version, of which the crate has an old one. It is that of the newest release in the project's history.
+fn build_info(sources: &Path) -> Result<String> {
+    let history = fs::read_to_string(sources.join("CHANGES.md"))?;
+    let mut releases = history.lines().filter_map(|line| line.strip_prefix("## "));
+    let numbers = |release: &str| {
+        let version = release.split_whitespace().next()?;
+        let numbers: Vec<u32> = version
+            .split('.')
+            .map(|number| number.parse().ok())
+            .collect::<Option<_>>()?;
+        <[u32; 3]>::try_from(numbers).ok()
+    };
+    let [major, minor, patch] = releases
+        .find_map(numbers)
+        .context("CHANGES.md of glslang has no release")?;
+    Ok(format!(
+        "#define GLSLANG_VERSION_MAJOR {major}\n#define GLSLANG_VERSION_MINOR {minor}\n\
+         #define GLSLANG_VERSION_PATCH {patch}\n#define GLSLANG_VERSION_FLAVOR \"\"\n"
+    ))
 }
 
 /// Folder of a dependency's sources.

@@ -87,9 +87,22 @@ pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
 fn assemble_text(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     let mut replaced = BTreeSet::new();
     let mut instructions = 0;
+    // Lines of a string are copied.
+    let mut is_in_string = false;
     let translated: Vec<String> = text
         .lines()
-        .map(|line| translate(line, &mut replaced, &mut instructions))
+        .map(|line| {
+            let continues = is_in_string;
+            is_in_string = ends_in_string(line, continues);
+            match (continues, is_in_string) {
+                (true, _) => line.to_owned(),
+                (false, true) => {
+                    instructions += 1;
+                    line.to_owned()
+                }
+                (false, false) => translate(line, &mut replaced, &mut instructions),
+            }
+        })
         .collect();
     let mut words = spirv_tools::assemble(&translated.join("\n"), env)?;
     let mut at = 5;
@@ -106,10 +119,36 @@ fn assemble_text(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     Ok(words)
 }
 
+/// The offsets of the quotation marks of a line that are not escaped.
+fn quotation_marks(line: &str) -> impl Iterator<Item = usize> {
+    let mut is_escaped = false;
+    line.bytes().enumerate().filter_map(move |(at, byte)| {
+        let is_mark = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_mark.then_some(at)
+    })
+}
+
+/// Whether a string is open at the end of a line.
+fn ends_in_string(line: &str, starts_in_string: bool) -> bool {
+    let line = match starts_in_string {
+        true => line,
+        false => line.get(..code_end(line)).unwrap_or_default(),
+    };
+    starts_in_string ^ (quotation_marks(line).count() % 2 == 1)
+}
+
+/// Where the comment of a line begins that does not begin in a string.
+fn code_end(line: &str) -> usize {
+    let is_in_string = |at: usize| quotation_marks(line).take_while(|mark| *mark < at).count() % 2 == 1;
+    let mut comments = line.match_indices(';').filter(|(at, _)| !is_in_string(*at));
+    comments.next().map_or(line.len(), |(at, _)| at)
+}
+
 /// Translates a line for SPIRV-Tools' assembler. Adds the instruction's index and final opcode to `replaced` if it uses a
 /// stand-in.
 fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &mut usize) -> String {
-    let line = line.split(';').next().unwrap_or_default().trim();
+    let line = line.get(..code_end(line)).unwrap_or_default().trim();
     if line.is_empty() {
         return String::new();
     }
@@ -175,6 +214,17 @@ mod tests {
         let first = ((operands.len() as u32 + 1) << 16) | opcode;
         let instruction: Vec<u32> = std::iter::once(first).chain(operands.iter().copied()).collect();
         words.windows(instruction.len()).any(|window| window == instruction)
+    }
+
+    #[test]
+    fn strings_of_several_lines_are_copied() -> Result<()> {
+        let words = assemble(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\n%1 = OpString \"a; \\\"\n  b; \\\\\" ; c\n%2 = OpTypeInt 8 0",
+        )?;
+        let text = b"a; \"\n  b; \\\0\0\0\0";
+        let text: Vec<u32> = std::iter::once(1).chain(from_bytes(text)).collect();
+        assert!(contains(&words, 7, &text), "{words:x?}");
+        Ok(())
     }
 
     #[test]

@@ -2,12 +2,37 @@
 
 use crate::{files, shader_cache};
 use anyhow::{Context, Result, bail};
+use ash::vk::ShaderStageFlags;
 use glslang::{
     Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
     Target, VulkanVersion,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// File extensions of the shader stages, with glslang's and Vulkan's stage.
+#[rustfmt::skip]
+pub static STAGES: [(&str, ShaderStage, ShaderStageFlags); 14] = [
+    ("comp", ShaderStage::Compute, ShaderStageFlags::COMPUTE),
+    ("vert", ShaderStage::Vertex, ShaderStageFlags::VERTEX),
+    ("frag", ShaderStage::Fragment, ShaderStageFlags::FRAGMENT),
+    ("tesc", ShaderStage::TesselationControl, ShaderStageFlags::TESSELLATION_CONTROL),
+    ("tese", ShaderStage::TesselationEvaluation, ShaderStageFlags::TESSELLATION_EVALUATION),
+    ("geom", ShaderStage::Geometry, ShaderStageFlags::GEOMETRY),
+    ("task", ShaderStage::Task, ShaderStageFlags::TASK_EXT),
+    ("mesh", ShaderStage::Mesh, ShaderStageFlags::MESH_EXT),
+    ("rgen", ShaderStage::RayGeneration, ShaderStageFlags::RAYGEN_KHR),
+    ("rint", ShaderStage::Intersect, ShaderStageFlags::INTERSECTION_KHR),
+    ("rahit", ShaderStage::AnyHit, ShaderStageFlags::ANY_HIT_KHR),
+    ("rchit", ShaderStage::ClosestHit, ShaderStageFlags::CLOSEST_HIT_KHR),
+    ("rmiss", ShaderStage::Miss, ShaderStageFlags::MISS_KHR),
+    ("rcall", ShaderStage::Callable, ShaderStageFlags::CALLABLE_KHR),
+];
+
+/// The row of a file extension.
+pub fn stage_of(extension: &str) -> Option<&'static (&'static str, ShaderStage, ShaderStageFlags)> {
+    STAGES.iter().find(|(of_stage, ..)| *of_stage == extension)
+}
 
 /// Folder of the tests' shaders.
 pub fn folder() -> PathBuf {
@@ -55,24 +80,10 @@ pub fn compile_endless(name: &str) -> Result<Vec<u32>> {
 
 /// Compiles the text of a file.
 fn compile_as(path: &Path, text: &str, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
-    let stage = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("comp") => ShaderStage::Compute,
-        Some("vert") => ShaderStage::Vertex,
-        Some("frag") => ShaderStage::Fragment,
-        Some("tesc") => ShaderStage::TesselationControl,
-        Some("tese") => ShaderStage::TesselationEvaluation,
-        Some("geom") => ShaderStage::Geometry,
-        Some("task") => ShaderStage::Task,
-        Some("mesh") => ShaderStage::Mesh,
-        Some("rgen") => ShaderStage::RayGeneration,
-        Some("rint") => ShaderStage::Intersect,
-        Some("rahit") => ShaderStage::AnyHit,
-        Some("rchit") => ShaderStage::ClosestHit,
-        Some("rmiss") => ShaderStage::Miss,
-        Some("rcall") => ShaderStage::Callable,
-        _ => bail!("{} has no extension of a shader stage", path.display()),
-    };
-    let words = compile_text(text, stage, version, spirv_version)?;
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let stage = extension.and_then(stage_of);
+    let (_, stage, _) = stage.with_context(|| format!("{} has no extension of a shader stage", path.display()))?;
+    let words = compile_text(text, *stage, version, spirv_version)?;
     if words.is_empty() {
         bail!("glslang returned no SPIR-V for {}", path.display());
     }

@@ -46,6 +46,19 @@ pub fn compile_for(folder: &Path, name: &str, form: Form, versions: Versions, pr
     shader_cache::compiled(&key, || compile_source(name, &source, form, versions, preamble))
 }
 
+/// Compiles a compute shader's text for Vulkan 1.2 and SPIR-V 1.5. The debug information names the file `name`.
+///
+/// # Errors
+///
+/// The text does not compile.
+pub fn compile_text(name: &str, source: &str, form: Form) -> Result<Vec<u32>> {
+    use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
+    let key = ("glslang text", name, source, format!("{form:?}"));
+    shader_cache::compiled(&key, || {
+        compile_source(name, source, form, (Vulkan::Vulkan1_2, Spirv::SPIRV1_5), "")
+    })
+}
+
 fn compile_source(
     name: &str,
     source: &str,

@@ -4,8 +4,9 @@ use anyhow::{Context, Result};
 use ash::vk::{DescriptorType, ShaderStageFlags};
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use vkabort_oracle::op::{self, decoration, execution_model, storage_class};
+use vkabort_oracle::op::{self, decoration, storage_class};
 use vkabort_oracle::words::{Inst, instructions, read_string};
+use vkabort_record::stage::{PipelineKind, Stage};
 
 /// Dimensionalities of an image type.
 const DIM_BUFFER: u32 = 5;
@@ -118,17 +119,9 @@ fn is_type(opcode: u16) -> bool {
 }
 
 fn stage(model: u32) -> Option<ShaderStageFlags> {
-    Some(match model {
-        execution_model::Vertex => ShaderStageFlags::VERTEX,
-        execution_model::TessellationControl => ShaderStageFlags::TESSELLATION_CONTROL,
-        execution_model::TessellationEvaluation => ShaderStageFlags::TESSELLATION_EVALUATION,
-        execution_model::Geometry => ShaderStageFlags::GEOMETRY,
-        execution_model::Fragment => ShaderStageFlags::FRAGMENT,
-        execution_model::GLCompute => ShaderStageFlags::COMPUTE,
-        execution_model::TaskEXT => ShaderStageFlags::TASK_EXT,
-        execution_model::MeshEXT => ShaderStageFlags::MESH_EXT,
-        _ => return None,
-    })
+    let stage =
+        Stage::of(model).filter(|stage| matches!(stage.pipeline, PipelineKind::Graphics | PipelineKind::Compute));
+    stage.map(|stage| ShaderStageFlags::from_raw(stage.vulkan))
 }
 
 #[cfg(test)]

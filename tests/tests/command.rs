@@ -7,6 +7,7 @@ use std::process::Command;
 use vkabort_record::report::Report;
 use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::drivers::{Driver, TestDriver};
+use vkabort_test_kit::root;
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::report_files;
@@ -99,6 +100,40 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
         let case = "enable::always_without_a_taken_abort";
         let ended = run(&test, &driver, &["--enable"], case, 0)?;
         ensure!(ended.stderr.is_empty(), "{}", ended.output_tail());
+    }
+    Ok(())
+}
+
+/// The sample of the repository sets nothing, and options are stronger than a file that says otherwise.
+#[test]
+fn options_are_stronger_than_a_settings_file() -> Result<()> {
+    let test = CommandTest::new()?;
+    let sample = fs::read_to_string(root().join("vk_layer_settings.txt"))?;
+    let otherwise = [
+        "sanitize = off",
+        "enable = auto",
+        "on_abort = lose",
+        "emulation = off",
+        "loop_budget = 10",
+    ];
+    let otherwise = otherwise.map(|line| format!("vkabort_shader_abort.{line}\n")).concat();
+    for (driver, file) in drivers()?
+        .iter()
+        .flat_map(|driver| [(driver, &sample), (driver, &otherwise)])
+    {
+        fs::write(test.home().join("vk_layer_settings.txt"), file)?;
+        let options = ["--sanitize=loops", "--set", "loop_budget=20000"];
+        let ended = run(&test, driver, &options, "sanitize::a_while_loop", 90)?;
+        let (is_reported, is_lost) = (
+            ended.stderr.contains("20000 iterations"),
+            ended.stderr.contains("exit status"),
+        );
+        ensure!(
+            is_reported && !is_lost,
+            "{}\n{file}\n{}",
+            driver.name,
+            ended.output_tail()
+        );
     }
     Ok(())
 }

@@ -85,11 +85,6 @@ fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
     expect_none(&failures)
 }
 
-/// File extensions of the shader stages.
-const STAGES: [&str; 14] = [
-    "comp", "vert", "tesc", "tese", "geom", "frag", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall",
-];
-
 /// Collects shaders of every stage under a folder.
 fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
@@ -97,7 +92,7 @@ fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         let stage = path.extension().and_then(|e| e.to_str());
         if path.is_dir() {
             shaders(&path, found)?;
-        } else if stage.is_some_and(|stage| STAGES.contains(&stage)) {
+        } else if stage.and_then(glsl::stage_of).is_some() {
             found.push(path);
         }
     }

@@ -19,9 +19,10 @@
 //!
 //! The expected part is instead `;; error` with the error's text, `;; unchanged`, with `output=sites` `;; sites` with the site
 //! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to
-//! their section (capabilities, entry points, decorations, ..) of the prelude that `prelude=` names (default `compute`). Every
-//! output must pass the validator. So must the module after each pass if the input is valid, with core instructions in place of
-//! the lowered extensions, and the module with all checks of the sanitizer.
+//! their section (capabilities, entry points, decorations, ..) of the prelude that `prelude=` names (default `compute`); with
+//! `prelude=none` they are the whole module, as a compiler wrote it. Every output must pass the validator. So must the module after
+//! each pass if the input is valid, with core instructions in place of the lowered extensions, and the module with all checks of the
+//! sanitizer.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -7,15 +7,10 @@ use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::root;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
-use vkabort_tests::glsl::compile_file;
+use vkabort_tests::glsl::{compile_file, stage_of};
 
 /// Minimum number of shaders: fewer mean that a folder is wrong.
 const MIN_SHADERS: usize = 40;
-
-/// Extensions of files that glslang compiles.
-const STAGES: [&str; 14] = [
-    "comp", "vert", "frag", "tesc", "tese", "geom", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall",
-];
 
 #[test]
 fn every_shader_with_all_checks_is_valid() -> Result<()> {
@@ -38,7 +33,9 @@ fn collect(folder: &Path, shaders: &mut Vec<PathBuf>) -> Result<()> {
             collect(&path, shaders)?;
         } else if path
             .extension()
-            .is_some_and(|end| STAGES.iter().any(|stage| end == *stage))
+            .and_then(|end| end.to_str())
+            .and_then(stage_of)
+            .is_some()
         {
             shaders.push(path);
         }

@@ -11,10 +11,11 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{layer, process, target};
 
 /// Packages whose unit tests start no other program: qemu runs only the program that it is started with.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "vkabort-record",
     "vkabort-instrument",
     "vkabort-manifest",
+    "vkabort-settings",
     "vkabort-driver",
     "vkabort-layer",
     "vkabort-cli",

@@ -16,10 +16,11 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{process, store, target};
 
 /// Packages whose unit tests run. They start with the dynamic linker of the unpacked system.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "vkabort-record",
     "vkabort-instrument",
     "vkabort-manifest",
+    "vkabort-settings",
     "vkabort-driver",
     "vkabort-layer",
     "vkabort-decode",

@@ -2,12 +2,13 @@
 
 use crate::failure::{Failure, Result};
 use crate::module::Module;
-use crate::{io, parse};
-use clap::{Args, ValueEnum};
+use crate::{io, parse, settings};
+use clap::Args;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_instrument::{Arena, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, Values, instrument_with};
+use vkabort_settings::Choice as _;
 
 /// Arguments of `vkabort instrument`.
 #[derive(Args)]
@@ -31,29 +32,29 @@ pub struct InstrumentArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = parse::address)]
     control_address: Option<u64>,
     /// Size of the arena in bytes; suffixes K and M are allowed
-    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = settings::default("arena_size"), value_parser = parse::bytes)]
     arena_size: u32,
     /// How an aborting invocation ends
-    #[arg(long, value_enum, default_value_t)]
-    trap: TrapArg,
-    /// Maximum number of iterations of the loop of `--trap hang`
-    #[arg(long, value_name = "N", default_value_t = vkabort_instrument::DEFAULT_HANG_ITERATIONS)]
+    #[arg(long, default_value = Options::default().trap.name(), value_parser = settings::choice::<Trap>())]
+    trap: Trap,
+    #[arg(long, help = settings::help("hang_iterations"), value_name = "N",
+        default_value_t = Options::default().hang_iterations)]
     hang_iterations: u32,
-    /// Which loops poll for aborts of other invocations
-    #[arg(long, value_enum, default_value_t)]
-    loop_poll: LoopPollArg,
+    #[arg(long, help = settings::help("loop_poll"), default_value = Options::default().loop_poll.name(),
+        value_parser = settings::choice::<LoopPoll>())]
+    loop_poll: LoopPoll,
     /// Maximum size of a message in bytes; a module with a larger message is rejected
-    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = settings::default("max_message_size"), value_parser = parse::bytes)]
     max_message_size: u32,
     /// Let only the first N aborts send a message and lose the device; the others end their invocations silently (to
     /// find an abort by bisection)
     #[arg(long, value_name = "N")]
     max_sites: Option<u32>,
     /// Which values at an abort its record holds besides the message
-    #[arg(long, value_enum, default_value_t)]
-    values: ValuesArg,
-    /// Maximum size of these values in bytes, up to 240
-    #[arg(long, value_name = "BYTES", default_value = "128", value_parser = parse::bytes)]
+    #[arg(long, default_value = Options::default().values.name(), value_parser = settings::choice::<Values>())]
+    values: Values,
+    /// Maximum size of these values in bytes
+    #[arg(long, value_name = "BYTES", default_value = settings::default("values_size"), value_parser = parse::bytes)]
     values_size: u32,
     /// Data for the OpSpecConstantDataKHR with this SpecId; may be repeated
     #[arg(long, value_name = "ID=HEXBYTES", value_parser = parse::specialization)]
@@ -67,42 +68,6 @@ pub struct InstrumentArgs {
     /// Print a summary as JSON on standard output
     #[arg(long)]
     json: bool,
-}
-
-/// Value of `--trap`.
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum TrapArg {
-    /// It returns, and the layer reports the loss
-    #[default]
-    Return,
-    /// It stores to an unmapped address
-    Fault,
-    /// It loops until the driver's watchdog ends it
-    Hang,
-}
-
-/// Value of `--loop-poll`.
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum LoopPollArg {
-    /// Loops that wait for other invocations or have no exit
-    #[default]
-    Auto,
-    /// Every loop
-    All,
-    /// No loop
-    Off,
-}
-
-/// Value of `--values`.
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum ValuesArg {
-    /// The operands of the condition; in modules with debug information also variables
-    Auto,
-    /// The operands and variables
-    On,
-    /// None
-    #[default]
-    Off,
 }
 
 /// Rewrites a module.
@@ -224,23 +189,11 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         arena: args
             .control_address
             .map_or(arena, |control| arena.with_control(control)),
-        trap: match args.trap {
-            TrapArg::Return => Trap::Return,
-            TrapArg::Fault => Trap::Fault,
-            TrapArg::Hang => Trap::Hang,
-        },
+        trap: args.trap,
         hang_iterations: args.hang_iterations,
-        values: match args.values {
-            ValuesArg::Auto => Values::Auto,
-            ValuesArg::On => Values::On,
-            ValuesArg::Off => Values::Off,
-        },
+        values: args.values,
         values_size: args.values_size,
-        loop_poll: match args.loop_poll {
-            LoopPollArg::Auto => LoopPoll::Auto,
-            LoopPollArg::All => LoopPoll::All,
-            LoopPollArg::Off => LoopPoll::Off,
-        },
+        loop_poll: args.loop_poll,
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
         memory_barriers: default.memory_barriers,

@@ -3,6 +3,7 @@
 //! The layer writes its log as JSON lines into a file, which [`LogFollower`] reads while the program runs.
 
 use crate::commands::doctor::why_no_device;
+use crate::commands::settings::sources;
 use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
 use crate::module::Module;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 use vkabort_instrument::Checks;
 use vkabort_record::report::{Filter, Totals};
 use vkabort_record::site::ModuleHash;
+use vkabort_settings::IMPLICATIONS;
 
 /// Interval at which the log is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -40,8 +42,9 @@ pub struct RunArgs {
     /// Enable shader aborts on every device, for programs that do not enable them themselves (enable=always)
     #[arg(long)]
     enable: bool,
-    /// Plant checks into every shader, for programs without aborts: `default`, `all`, or names separated by commas
-    #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "default", value_parser = parse::checks)]
+    /// Plant checks into every shader, for programs without aborts: `default`, or names separated by commas
+    #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "default",
+        value_parser = settings::CheckList)]
     sanitize: Option<Checks>,
     /// Write every shader module of the program to DIR: HASH.original.spv, and HASH.rewritten.spv if the layer changes it
     #[arg(long, value_name = "DIR")]
@@ -99,7 +102,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut supervisor = Supervisor::new().map_err(|error| Failure::file("signals", "caught", &error))?;
     let mut child = supervisor
         .start(&mut command)
-        .map_err(|error| Failure::file(&name, "started", &error))?;
+        .map_err(|error| not_started(args, &name, &error))?;
     let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
     let mut followed = Ok(());
     let status = loop {
@@ -137,7 +140,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     }
     if log.is_empty {
         let reason = system::elevation_problem().map(str::to_owned).or_else(why_no_device);
-        let reason = reason.unwrap_or_else(|| "the program did not query a Vulkan device".to_owned());
+        let reason = reason.unwrap_or_else(|| not_queried(std::env::var_os("VK_ICD_FILENAMES").is_some()).to_owned());
         io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {
@@ -153,6 +156,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     // Before a call that may not return.
     drop(stage);
     Ok(system::exit_code(status))
+}
+
+/// Why the layer may not have been used where the loader works. `names_driver`: whether `VK_ICD_FILENAMES` is set.
+fn not_queried(names_driver: bool) -> &'static str {
+    match names_driver {
+        false => "the program did not query a Vulkan device",
+        true => {
+            "the program did not query a Vulkan device of the Vulkan loader. Some programs, such as those with ncnn, load the \
+             driver that VK_ICD_FILENAMES names themselves, without layers: name it by VK_DRIVER_FILES instead"
+        }
+    }
 }
 
 /// Sets the environment variables of the layer's settings. Returns the log level that `--set` requests, in lower case.
@@ -180,12 +194,45 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
         }
         command.env(settings::variable_for(key, value)?, value);
     }
+    imply(args, command)?;
     // Lines of level info show whether the program uses the layer at all.
     let logged = level.as_deref().filter(|level| *level == "debug").unwrap_or("info");
     command
         .env(settings::variable("log_format")?, "json")
         .env(settings::variable("log_level")?, logged);
     Ok(level)
+}
+
+/// Sets what the options imply, so that a settings file does not change what they mean. Other options and variables that the user
+/// has set are stronger.
+fn imply(args: &RunArgs, command: &mut Command) -> Result<()> {
+    let sources = sources();
+    let text = |key: &str| {
+        let set = args.set.iter().rev().find(|(other, _)| other == key);
+        let checks = args
+            .sanitize
+            .filter(|_| key == "sanitize")
+            .map(|checks| checks.to_string());
+        set.map(|(_, value)| value.clone()).or(checks).unwrap_or_default()
+    };
+    let is_set = |key: &str| !text(key).is_empty() || sources.variable_of(key).is_some();
+    for implication in IMPLICATIONS {
+        if implication.applies(text, is_set) {
+            command.env(settings::variable(implication.key)?, implication.value);
+        }
+    }
+    Ok(())
+}
+
+/// The program cannot be started. `--sanitize all ./app` has the checks in the place of the program.
+fn not_started(args: &RunArgs, name: &str, error: &std::io::Error) -> Failure {
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound && args.sanitize.is_some();
+    match settings::find_misplaced_checks(name).filter(|_| is_missing) {
+        Some(checks) => Failure::usage(format!(
+            "{name}: not a program; write checks behind `=`, as in --sanitize={checks}"
+        )),
+        None => Failure::file(name, "started", error),
+    }
 }
 
 /// Sets the folders of the settings `dump_modules` and `replace_modules`. The latter is in the stage, with a copy of each file.
@@ -215,4 +262,15 @@ fn set_module_files(args: &RunArgs, stage: &Stage, command: &mut Command) -> Res
     }
     command.env(settings::variable("replace_modules")?, folder);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_loads_its_driver_itself_is_told_how_to_use_the_loader() {
+        assert!(!not_queried(false).contains("VK_ICD_FILENAMES"));
+        assert!(not_queried(true).ends_with("name it by VK_DRIVER_FILES instead"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result, is_standard};
 use crate::module::Module;
-use crate::{io, parse};
+use crate::{io, settings};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,11 +37,11 @@ pub struct SanitizeArgs {
 /// The checks and their options.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Checks to plant, separated by commas: `default`, `all`, or names
-    #[arg(long, value_name = "CHECKS", default_value = "default", value_parser = parse::checks)]
+    /// Checks to plant, separated by commas
+    #[arg(long, value_name = "CHECKS", default_value = "default", value_parser = settings::CheckList)]
     checks: Checks,
-    /// Loop iterations of an invocation, over all its loops, after which the check `loops` fails
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_LOOP_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, help = settings::help("loop_budget"), value_name = "N", default_value_t = DEFAULT_LOOP_BUDGET,
+        value_parser = clap::value_parser!(u32).range(1..))]
     loop_budget: u32,
     /// Where to plant, as the setting sanitize_filter: `report entry=cull; ignore function=*`
     #[arg(long, value_name = "RULES", default_value = "", hide_default_value = true)]

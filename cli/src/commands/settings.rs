@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::process::ExitCode;
-use vkabort_manifest::sources::{FILE_NAME, Sources, registered_files};
-use vkabort_manifest::value::text_of;
 use vkabort_manifest::{DISABLE, ENABLE};
+use vkabort_settings::sources::{FILE_NAME, Sources, registered_files};
+use vkabort_settings::{IMPLICATIONS, SETTINGS, Setting};
 
 /// Arguments of `vkabort settings`.
 #[derive(Args)]
@@ -36,7 +36,7 @@ const DEFAULT: &str = "default";
 
 /// A setting with its value.
 struct Row {
-    key: String,
+    key: &'static str,
     value: String,
     origin: String,
 }
@@ -48,11 +48,10 @@ struct Row {
 /// Standard output cannot be written.
 pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
     let sources = sources();
-    let all = settings::all()?;
-    let keys: Vec<&str> = all.iter().filter_map(|setting| setting["key"].as_str()).collect();
+    let keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
     let mut problems = sources.problems(&keys);
     problems.extend(switch_problem(&sources));
-    let mut rows: Vec<Row> = all
+    let mut rows: Vec<Row> = SETTINGS
         .iter()
         .map(|setting| row(setting, &sources, &mut problems))
         .collect();
@@ -70,46 +69,36 @@ pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
 }
 
 /// The value of a setting. Adds the reason to the problems if its source has an invalid one.
-fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
-    let key = setting["key"].as_str().unwrap_or_default();
-    let default = Row {
-        key: key.to_owned(),
-        value: text_of(&setting["default"]),
-        origin: DEFAULT.to_owned(),
+fn row(setting: &Setting, sources: &Sources, problems: &mut Vec<String>) -> Row {
+    let row = |value, origin| Row {
+        key: setting.key,
+        value,
+        origin,
     };
-    match sources.value(key) {
-        None => default,
-        Some(value) if settings::is_valid(setting, &value.text) => Row {
-            key: key.to_owned(),
-            value: value.text,
-            origin: value.origin,
-        },
-        Some(value) => {
-            let problem = settings::invalid(setting, &value.text);
+    let default = || row(setting.default(), DEFAULT.to_owned());
+    let Some(value) = sources.value(setting.key) else {
+        return default();
+    };
+    match settings::invalid(setting, &value.text) {
+        None => row(value.text, value.origin),
+        Some(problem) => {
             problems.push(format!("{}: {problem}", value.origin));
-            default
+            default()
         }
     }
 }
 
 /// Changes the settings that others imply, as the layer does.
 fn imply(rows: &mut [Row]) {
-    let set = |rows: &[Row], key: &str| {
-        let row = rows.iter().find(|row| row.key == key);
-        row.is_some_and(|row| !row.value.is_empty() && !row.value.eq_ignore_ascii_case("off"))
-    };
-    let implied = [
-        ("replace_modules", "enable", "always", true),
-        ("sanitize", "enable", "always", true),
-        ("sanitize", "on_abort", "continue", false),
-        ("sanitize", "emulation", "partial", false),
-    ];
-    for (by, key, value, always) in implied {
-        let is_on = set(rows, by);
-        let row = rows.iter_mut().find(|row| row.key == key);
-        if let Some(row) = row.filter(|row| is_on && (always || row.origin == DEFAULT) && row.value != value) {
-            row.value = value.to_owned();
-            row.origin = format!("implied by {by}");
+    for implication in IMPLICATIONS {
+        let find = |key: &str| rows.iter().find(|row| row.key == key);
+        let text = |key: &str| find(key).map(|row| row.value.clone()).unwrap_or_default();
+        let is_set = |key: &str| find(key).is_some_and(|row| row.origin != DEFAULT);
+        let applies = implication.applies(text, is_set);
+        let row = rows.iter_mut().find(|row| row.key == implication.key);
+        if let Some(row) = row.filter(|row| applies && row.value != implication.value) {
+            row.value = implication.value.to_owned();
+            row.origin = format!("implied by {}", implication.by);
         }
     }
 }
@@ -130,7 +119,7 @@ pub fn switch_problem(sources: &Sources) -> Option<String> {
 
 fn as_text(rows: &[Row], sources: &Sources) -> String {
     let width = |column: fn(&Row) -> &str| rows.iter().map(|row| column(row).len()).max().unwrap_or(0);
-    let (key_width, value_width) = (width(|row| &row.key), width(|row| &row.value));
+    let (key_width, value_width) = (width(|row| row.key), width(|row| &row.value));
     let mut out = String::new();
     for Row { key, value, origin } in rows {
         let _ = writeln!(out, "{key:key_width$}  {value:value_width$}  {origin}");

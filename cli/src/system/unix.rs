@@ -62,7 +62,7 @@ pub fn folders(users: Users, prefix: &Path) -> Result<Folders> {
     })
 }
 
-/// Nothing: the loader finds the manifest by its folder.
+/// Does nothing: the loader finds manifests by their folder.
 ///
 /// # Errors
 ///

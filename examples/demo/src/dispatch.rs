@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use anyhow::{Context as _, Result};
 use ash::vk;
-use vkabort_gpu::{Buffer, Device, Gpu, Kernel, More, describe, with_create_info};
+use vkabort_gpu::{Buffer, Device, ExtraDeviceInfo, Gpu, Kernel, describe, with_create_info};
 
 /// The shader, as `shaders/look_up.comp` compiles.
 const SHADER: &[u8] = include_bytes!("../shaders/look_up.spv");
@@ -65,7 +65,7 @@ pub fn look_up(gpu: &Gpu, indices: &[u32; INVOCATIONS], read: impl FnOnce(&Ended
     let family = families.iter().position(computes).context("no queue computes")? as u32;
     // The text of a GLSL message is an array of bytes.
     let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_int8(true);
-    let mut more = More::default();
+    let mut more = ExtraDeviceInfo::default();
     if gpu.has_int8() {
         more.features.push(&mut int8);
     }

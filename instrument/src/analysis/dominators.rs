@@ -9,6 +9,8 @@ pub(crate) struct Dominators {
     parents: Table<Node, Option<Node>>,
     /// Times at which a walk of the tree enters and leaves each node.
     times: Table<Node, (u32, u32)>,
+    /// Reachable nodes, each after those that it reaches first.
+    postorder: Vec<Node>,
 }
 
 impl Dominators {
@@ -57,7 +59,11 @@ impl Dominators {
             }
         }
         let times = times(&parents, &postorder);
-        Self { parents, times }
+        Self {
+            parents,
+            times,
+            postorder,
+        }
     }
 
     pub(crate) fn is_reachable(&self, node: Node) -> bool {
@@ -76,6 +82,16 @@ impl Dominators {
             return false;
         };
         (enter..leave).contains(&at)
+    }
+
+    /// Reachable nodes, each after its predecessors but for those of back edges.
+    pub(crate) fn reverse_postorder(&self) -> impl Iterator<Item = Node> {
+        self.postorder.iter().rev().copied()
+    }
+
+    /// The times at which a walk of the tree enters and leaves a node: those of what it dominates are between.
+    pub(crate) fn times(&self, node: Node) -> (u32, u32) {
+        self.times.get(node).copied().unwrap_or_default()
     }
 
     /// Reachable nodes, each after its immediate dominator.

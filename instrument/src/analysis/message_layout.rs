@@ -7,6 +7,7 @@
 use crate::analysis::index::Index;
 use crate::analysis::index::constant;
 use crate::analysis::index::names::Names;
+use crate::analysis::message_work::{Work, elements, work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::decoration;
@@ -86,126 +87,157 @@ impl<'a, 'w> Layouts<'a, 'w> {
     }
 
     fn lay_out(&self, id: Id, inherited: Inherited, depth: u32, parts: &mut u32) -> Result<Type> {
-        let fail = |kind, message: String| Err(Error::new(kind, PASS, None, message));
         *parts += 1;
         let Some(depth) = depth.checked_sub(1).filter(|_| *parts <= MAX_PARTS) else {
-            return fail(
-                ErrorKind::Limit,
-                format!("message type {id} is nested too deeply or has too many parts"),
-            );
+            let message = format!("message type {id} is nested too deeply or has too many parts");
+            return Err(fail(ErrorKind::Limit, message));
         };
         let Some(inst) = self.index.def(id) else {
-            return fail(ErrorKind::Invalid, format!("message type {id} is not defined"));
+            return Err(invalid(format!("message type {id} is not defined")));
         };
         if let Some(scalar) = self.index.scalar_type(id) {
             return Ok(scalar.into());
         }
-        let unsupported = |part: &str| fail(ErrorKind::Unsupported, format!("message type {id} contains {part}"));
-        Ok(match inst.opcode() {
-            op::TypeInt => return unsupported(&format!("an integer of {} bits", inst.width())),
+        let mut part = Part {
+            inst,
+            inherited,
+            depth,
+            parts,
+        };
+        match inst.opcode() {
+            op::TypeVector | op::TypeVectorIdEXT => self.vector(&mut part),
+            op::TypeMatrix => self.matrix(&mut part),
+            op::TypeArray => self.array(&mut part),
+            op::TypeStruct => self.structure(&mut part),
+            op::TypeInt => Err(part.unsupported(&format!("an integer of {} bits", inst.width()))),
             op::TypeFloat => {
                 let bits = inst.width();
-                return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
+                Err(part.unsupported(&format!("a float of {bits} bits with an encoding of its own")))
             }
-            op::TypeVector | op::TypeVectorIdEXT => {
-                let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
-                    return fail(ErrorKind::Invalid, format!("the components of {id} are not scalars"));
-                };
-                let count = match inst.opcode() {
-                    op::TypeVector => inst.component_count().into(),
-                    _ => match self.index.length(inst.array_length(), self.options) {
-                        Some(constant::Length::Fixed(count)) => count,
-                        _ => return unsupported("a vector whose number of components a pipeline can specialise"),
-                    },
-                };
-                match u32::try_from(count) {
-                    Ok(count @ 1..) => Type::Vector { count, component },
-                    _ => return fail(ErrorKind::Invalid, format!("vector type {id} has {count} components")),
-                }
-            }
-            op::TypeMatrix => {
-                let column = self.lay_out(inst.element_type(), inherited, depth, parts)?;
-                let (Type::Vector { count: rows, component }, columns @ 2..=16) = (column, inst.component_count())
-                else {
-                    return fail(ErrorKind::Invalid, format!("matrix type {id} has no columns"));
-                };
-                let row_major = inherited.row_major;
-                let line = component.bytes().saturating_mul(if row_major { columns } else { rows });
-                let stride = inherited.matrix_stride.unwrap_or(line);
-                Type::Matrix {
-                    columns,
-                    rows,
-                    component,
-                    stride,
-                    row_major,
-                }
-            }
-            op::TypeArray => {
-                let element = Box::new(self.lay_out(inst.element_type(), inherited, depth, parts)?);
-                let Some(length) = self.index.length(inst.array_length(), self.options) else {
-                    return unsupported("an array whose length is not a constant that can be evaluated here");
-                };
-                let stride = self
-                    .index
-                    .decoration(id, decoration::ArrayStride)
-                    .unwrap_or_else(|| element.size());
-                let utf = self.index.decoration(id, decoration::UTFEncodedKHR).is_some();
-                let bytes = length.value().saturating_mul(stride.into());
-                let (Ok(count), true) = (u32::try_from(length.value()), bytes <= u32::MAX.into()) else {
-                    return fail(ErrorKind::Limit, format!("array type {id} has {bytes} bytes"));
-                };
-                let length = match length {
-                    constant::Length::Fixed(_) => Length::Constant(count),
-                    constant::Length::Specialised { spec_id, .. } => Length::Specialised {
-                        spec_id,
-                        default: count,
-                    },
-                };
-                Type::Array {
-                    length,
-                    stride,
-                    element,
-                    utf,
-                }
-            }
-            op::TypeStruct => {
-                let mut members: Vec<Member> = Vec::with_capacity(inst.words.len().saturating_sub(2));
-                for (number, member) in inst.ids(2).enumerate() {
-                    let number = number as u32;
-                    let decorated = |kind| self.index.member_decoration(id, number, kind);
-                    let inherited = Inherited {
-                        matrix_stride: decorated(decoration::MatrixStride),
-                        row_major: decorated(decoration::RowMajor).is_some(),
-                    };
-                    let ty = self.lay_out(member, inherited, depth, parts)?;
-                    let offset = decorated(decoration::Offset).unwrap_or_else(|| {
-                        let end = members.last().map_or(0, |m| m.offset.saturating_add(m.ty.size()));
-                        end.checked_next_multiple_of(scalar_alignment(&ty)).unwrap_or(u32::MAX)
-                    });
-                    members.push(Member {
-                        name: self.names.member(self.index, id, number),
-                        offset,
-                        ty,
-                    });
-                }
-                Type::Struct {
-                    name: self.names.name(self.index, id),
-                    members,
-                }
-            }
-            op::TypeRuntimeArray => return unsupported("an array without a length"),
-            op::TypePointer => return unsupported("a pointer that is not a physical one"),
-            _ => return fail(ErrorKind::Invalid, format!("{id} is not a concrete type")),
+            op::TypeRuntimeArray => Err(part.unsupported("an array without a length")),
+            op::TypePointer => Err(part.unsupported("a pointer that is not a physical one")),
+            _ => Err(invalid(format!("{id} is not a concrete type"))),
+        }
+    }
+
+    /// The layout of a vector's component, a matrix's column or an array's element.
+    fn element(&self, part: &mut Part<'_, '_>) -> Result<Type> {
+        self.lay_out(part.inst.element_type(), part.inherited, part.depth, part.parts)
+    }
+
+    fn vector(&self, part: &mut Part<'_, '_>) -> Result<Type> {
+        let (inst, id) = (part.inst, part.inst.result());
+        let Type::Scalar(component) = self.element(part)? else {
+            return Err(invalid(format!("the components of {id} are not scalars")));
+        };
+        let count = match inst.opcode() {
+            op::TypeVector => inst.component_count().into(),
+            _ => match self.index.length(inst.array_length(), self.options) {
+                Some(constant::Length::Fixed(count)) => count,
+                _ => return Err(part.unsupported("a vector whose number of components a pipeline can specialise")),
+            },
+        };
+        match u32::try_from(count) {
+            Ok(count @ 1..) => Ok(Type::Vector { count, component }),
+            _ => Err(invalid(format!("vector type {id} has {count} components"))),
+        }
+    }
+
+    fn matrix(&self, part: &mut Part<'_, '_>) -> Result<Type> {
+        let (Type::Vector { count: rows, component }, columns @ 2..=16) =
+            (self.element(part)?, part.inst.component_count())
+        else {
+            return Err(invalid(format!("matrix type {} has no columns", part.inst.result())));
+        };
+        let row_major = part.inherited.row_major;
+        let line = component.bytes().saturating_mul(if row_major { columns } else { rows });
+        Ok(Type::Matrix {
+            columns,
+            rows,
+            component,
+            stride: part.inherited.matrix_stride.unwrap_or(line),
+            row_major,
+        })
+    }
+
+    fn array(&self, part: &mut Part<'_, '_>) -> Result<Type> {
+        let (inst, id) = (part.inst, part.inst.result());
+        let element = Box::new(self.element(part)?);
+        let Some(length) = self.index.length(inst.array_length(), self.options) else {
+            return Err(part.unsupported("an array whose length is not a constant that can be evaluated here"));
+        };
+        let stride = self.index.decoration(id, decoration::ArrayStride);
+        let stride = stride.unwrap_or_else(|| element.size());
+        let bytes = length.value().saturating_mul(stride.into());
+        let (Ok(count), true) = (u32::try_from(length.value()), bytes <= u32::MAX.into()) else {
+            return Err(fail(ErrorKind::Limit, format!("array type {id} has {bytes} bytes")));
+        };
+        let length = match length {
+            constant::Length::Fixed(_) => Length::Constant(count),
+            constant::Length::Specialised { spec_id, .. } => Length::Specialised {
+                spec_id,
+                default: count,
+            },
+        };
+        Ok(Type::Array {
+            length,
+            stride,
+            element,
+            utf: self.index.decoration(id, decoration::UTFEncodedKHR).is_some(),
+        })
+    }
+
+    fn structure(&self, part: &mut Part<'_, '_>) -> Result<Type> {
+        let (inst, id) = (part.inst, part.inst.result());
+        let mut members: Vec<Member> = Vec::with_capacity(inst.words.len().saturating_sub(2));
+        for (number, member) in inst.ids(2).enumerate() {
+            let number = number as u32;
+            let decorated = |kind| self.index.member_decoration(id, number, kind);
+            let inherited = Inherited {
+                matrix_stride: decorated(decoration::MatrixStride),
+                row_major: decorated(decoration::RowMajor).is_some(),
+            };
+            let ty = self.lay_out(member, inherited, part.depth, part.parts)?;
+            let offset = decorated(decoration::Offset).unwrap_or_else(|| {
+                let end = members.last().map_or(0, |m| m.offset.saturating_add(m.ty.size()));
+                end.checked_next_multiple_of(scalar_alignment(&ty)).unwrap_or(u32::MAX)
+            });
+            members.push(Member {
+                name: self.names.member(self.index, id, number),
+                offset,
+                ty,
+            });
+        }
+        Ok(Type::Struct {
+            name: self.names.name(self.index, id),
+            members,
         })
     }
 }
 
-/// Elements of an array that code is generated for. At least one if specialisation sets the length.
-fn elements(length: Length) -> u32 {
-    match length {
-        Length::Constant(count) => count,
-        Length::Specialised { default, .. } => default.max(1),
+/// A type that is being laid out.
+struct Part<'p, 'w> {
+    inst: Inst<'w>,
+    inherited: Inherited,
+    /// Levels of types that may be in it.
+    depth: u32,
+    /// Parts of the message so far.
+    parts: &'p mut u32,
+}
+
+impl Part<'_, '_> {
+    fn unsupported(&self, part: &str) -> Error {
+        let message = format!("message type {} contains {part}", self.inst.result());
+        fail(ErrorKind::Unsupported, message)
     }
+}
+
+fn invalid(message: String) -> Error {
+    fail(ErrorKind::Invalid, message)
+}
+
+fn fail(kind: ErrorKind, message: String) -> Error {
+    Error::new(kind, PASS, None, message)
 }
 
 /// Whether no specialisation changes the size of a type.
@@ -223,41 +255,6 @@ pub(crate) fn holds_scalar(ty: &Type) -> bool {
         Type::Array { element, .. } => holds_scalar(element),
         Type::Struct { members, .. } => members.iter().any(|m| holds_scalar(&m.ty)),
         _ => true,
-    }
-}
-
-/// Upper bound on the work of writing a part.
-struct Work {
-    scalars: u64,
-    /// Scalars, and the structures and arrays that hold them.
-    steps: u64,
-}
-
-/// With strides that are too small, or 0, few bytes may hold very many scalars.
-fn work(ty: &Type) -> Work {
-    let of_scalars = |scalars| Work {
-        scalars,
-        steps: scalars + 1,
-    };
-    match ty {
-        Type::Scalar(_) => of_scalars(1),
-        Type::Vector { count, .. } => of_scalars((*count).into()),
-        Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
-        // Elements without scalars are skipped.
-        Type::Array { length, element, .. } => match (work(element), u64::from(elements(*length))) {
-            (Work { scalars: 0, .. }, _) => of_scalars(0),
-            (Work { scalars, steps }, count) => Work {
-                scalars: scalars.saturating_mul(count),
-                steps: steps.saturating_mul(count).saturating_add(1),
-            },
-        },
-        Type::Struct { members, .. } => members.iter().fold(of_scalars(0), |all, member| {
-            let one = work(&member.ty);
-            Work {
-                scalars: all.scalars.saturating_add(one.scalars),
-                steps: all.steps.saturating_add(one.steps),
-            }
-        }),
     }
 }
 

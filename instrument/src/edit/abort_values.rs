@@ -11,6 +11,8 @@ use vkabort_record::site_values::SiteValues;
 #[derive(Debug, Default)]
 pub(crate) struct AbortValues {
     by_block: HashMap<Id, ValuesOfAbort>,
+    /// Values that were left out because they are too many to be followed, for the log.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The values of an abort.

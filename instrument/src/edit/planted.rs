@@ -8,11 +8,22 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 pub(crate) struct Planted {
     /// Name of the check by the message of its aborts.
     pub(crate) checks: HashMap<Id, &'static str>,
+    /// The result of the operation that a check is of, by the message of its aborts. Its position is that of the site.
+    pub(crate) operations: HashMap<Id, Id>,
     /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
     pub(crate) guards: HashSet<Id>,
+    /// Checks that were left out, for the log.
+    pub(crate) warnings: Vec<String>,
+    /// The function without parameters that is to return TICKS.
+    pub(crate) ticks: Option<Id>,
 }
 
 impl Planted {
+    /// The result of the operation of which a check planted an abort with a message.
+    pub(crate) fn operation_of(&self, message: Id) -> Option<Id> {
+        self.operations.get(&message).copied()
+    }
+
     /// Name of the check that planted an abort with a message. `None`: the application wrote it.
     pub(crate) fn check_of(&self, message: Id) -> Option<String> {
         self.checks.get(&message).map(|name| (*name).to_owned())

@@ -6,11 +6,14 @@
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::frames::{MAX_FRAMES, collect_callers, collect_frames};
-use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
+use crate::analysis::index::debug::Position;
 use crate::analysis::index::names::Names;
 use crate::analysis::index::source_text::Texts;
+use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::logical_match::check_message;
+use crate::analysis::macro_uses::macro_uses;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::analysis::spec_constants::spec_constants;
@@ -23,7 +26,7 @@ use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::Type;
-use vkabort_record::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 
 /// The built-in `WorkgroupSize`.
@@ -69,100 +72,154 @@ impl Sites {
     }
 }
 
-/// The sites of a module. `origins` leads from it to the application's words, which the sites name: an inserted abort has the
-/// origin of the instruction that it guards.
+/// What the sites of a module depend on besides its words.
+#[derive(Clone, Copy)]
+pub(crate) struct SiteInputs<'a> {
+    pub(crate) options: &'a Options,
+    /// Hash of the application's module.
+    pub(crate) hash: ModuleHash,
+    /// Leads from the module to the application's words, which the sites name: an inserted abort has the origin of the
+    /// instruction that it guards.
+    pub(crate) origins: &'a Origins,
+    pub(crate) planted: &'a Planted,
+    /// The values that aborts send behind their message.
+    pub(crate) values: &'a AbortValues,
+}
+
+/// The sites of a module.
 ///
 /// # Errors
 ///
 /// Those of [`Layouts::message`], a message type without a size or beyond a limit, and of [`check_message`], a message that
 /// does not match it.
-pub(crate) fn build_sites(
-    index: &Index<'_>,
-    graph: &CallGraph,
-    options: &Options,
-    hash: ModuleHash,
-    origins: &Origins,
-    planted: &Planted,
-    values: &AbortValues,
-) -> Result<Sites> {
+pub(crate) fn build_sites(index: &Index<'_>, graph: &CallGraph, inputs: SiteInputs<'_>) -> Result<Sites> {
     let names = Names::new(index);
-    let layouts = Layouts::new(index, &names, options);
-    let mut texts = Texts::default();
-    let offsets: Vec<u32> = index.aborts().map(|offset| offset as u32).collect();
-    let mut sites = Vec::with_capacity(offsets.len());
-    let mut with_values = Vec::with_capacity(offsets.len());
+    let mut builder = SiteBuilder {
+        index,
+        graph,
+        inputs,
+        names: &names,
+        layouts: Layouts::new(index, &names, inputs.options),
+        texts: Texts::default(),
+        sites: Vec::new(),
+        with_values: Vec::new(),
+    };
     for (number, function) in index.functions.iter() {
-        // The sites of a guard are where it is called.
-        let is_guard = planted.guards.contains(&function.id);
+        builder.add_function(number, function)?;
+    }
+    Ok(builder.finish())
+}
+
+/// A site table under construction.
+struct SiteBuilder<'a, 'w> {
+    index: &'a Index<'w>,
+    graph: &'a CallGraph,
+    inputs: SiteInputs<'a>,
+    names: &'a Names,
+    layouts: Layouts<'a, 'w>,
+    texts: Texts,
+    sites: Vec<Site>,
+    with_values: Vec<Option<Type>>,
+}
+
+impl SiteBuilder<'_, '_> {
+    /// Adds the sites of a function. Those of a guard are where it is called.
+    fn add_function(&mut self, number: FunctionIndex, function: &Function) -> Result<()> {
+        let index = self.index;
+        let is_guard = self.inputs.planted.guards.contains(&function.id);
         let call = is_guard.then(|| index.calls.values().iter().find(|call| call.callee == function.id));
         let call = call.flatten();
         let number = call.map_or(number, |call| call.caller);
-        let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
+        let uses = macro_uses(index, function, &mut self.texts);
         // Callers are the same for all aborts of a function.
-        let mut function_callers = None;
+        let mut callers = None;
         for block in index.blocks_of(function) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let of_abort = values.of(block);
-            let mut message = layouts.message(&abort)?;
-            with_values.push(of_abort.and_then(|values| values.split(&mut message)));
-            check_message(index, options, &abort)?;
             let position = match call.and_then(|call| Some((call, index.blocks.get(call.block)?))) {
                 Some((call, block)) => index.position(block, call.offset),
                 None => index.position(block, abort.offset),
             };
-            let mut frames = collect_frames(index, &names, of_site, &position, &mut texts);
-            let mut innermost = frames.remove(0);
-            let snippet = index.snippet(&position, &mut innermost.location, &texts);
-            let callers =
-                function_callers.get_or_insert_with(|| collect_callers(index, graph, &names, number, &mut texts));
-            frames.reserve_exact(callers.len());
-            frames.extend_from_slice(callers);
-            frames.truncate(MAX_FRAMES);
-            frames.reverse();
-            sites.push(Site {
-                template: None,
-                id: SiteId(sites.len() as u32),
-                word_offset: origins.of(abort.offset as u32).unwrap_or_default(),
-                function: innermost.function,
-                entry_points: graph
-                    .reach
-                    .get(number)
-                    .map(|r| r.entry_points.clone())
-                    .unwrap_or_default(),
-                callers: frames,
-                location: innermost.location,
-                snippet,
-                message,
-                text: message_text::text(index, abort.message()),
-                check: planted.check_of(of_abort.map_or(abort.message(), |values| values.message)),
-                values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
-            });
+            let used = uses.get(&abort.offset).filter(|_| call.is_none());
+            self.add_site(number, function, block, (&position, used), &mut callers)?;
         }
+        Ok(())
     }
-    let entry_points = index
-        .entry_points
-        .iter()
-        .map(|entry| EntryPoint {
+
+    /// Adds the site of the abort that ends `block` of `function`. `used`: where the macro that it comes from is used. `number`: the function of the site. `callers`: its call chain,
+    /// once an abort has needed it.
+    fn add_site(
+        &mut self,
+        number: FunctionIndex,
+        function: &Function,
+        block: &Block,
+        (position, used): (&Position, Option<&Location>),
+        callers: &mut Option<Vec<Frame>>,
+    ) -> Result<()> {
+        let (index, abort) = (self.index, self.index.terminator(block));
+        let of_abort = self.inputs.values.of(block);
+        let mut message = self.layouts.message(&abort)?;
+        self.with_values
+            .push(of_abort.and_then(|values| values.split(&mut message)));
+        check_message(index, self.inputs.options, &abort)?;
+        let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
+        let mut frames = collect_frames(index, self.names, of_site, position, &mut self.texts);
+        let mut innermost = frames.remove(0);
+        if let Some(used) = used {
+            innermost.location = Some(used.clone());
+        }
+        let snippet = innermost
+            .location
+            .as_mut()
+            .and_then(|location| self.texts.snippet(location));
+        let callers =
+            callers.get_or_insert_with(|| collect_callers(index, self.graph, self.names, number, &mut self.texts));
+        frames.reserve_exact(callers.len());
+        frames.extend_from_slice(callers);
+        frames.truncate(MAX_FRAMES);
+        frames.reverse();
+        let reach = self.graph.reach.get(number);
+        self.sites.push(Site {
+            template: None,
+            id: SiteId(self.sites.len() as u32),
+            word_offset: self.inputs.origins.of(abort.offset as u32).unwrap_or_default(),
+            function: innermost.function,
+            entry_points: reach.map(|reach| reach.entry_points.clone()).unwrap_or_default(),
+            callers: frames,
+            location: innermost.location,
+            snippet,
+            message,
+            text: message_text::text(index, abort.message()),
+            check: self
+                .inputs
+                .planted
+                .check_of(of_abort.map_or(abort.message(), |values| values.message)),
+            values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    fn finish(self) -> Sites {
+        let index = self.index;
+        let entry_points = index.entry_points.iter().map(|entry| EntryPoint {
             name: entry.name(),
             execution_model: entry.model,
-            local_size: find_local_size(index, options, entry.function),
-        })
-        .collect();
-    let table = SiteTable {
-        module_hash: hash,
-        entry_points,
-        warnings: warnings(index, &sites),
-        sites,
-        constants: spec_constants(index, &names),
-    };
-    Ok(Sites {
-        table,
-        offsets,
-        with_values,
-    })
+            local_size: find_local_size(index, self.inputs.options, entry.function),
+        });
+        Sites {
+            table: SiteTable {
+                module_hash: self.inputs.hash,
+                entry_points: entry_points.collect(),
+                warnings: warnings(index, &self.sites),
+                sites: self.sites,
+                constants: spec_constants(index, self.names),
+            },
+            offsets: index.aborts().map(|offset| offset as u32).collect(),
+            with_values: self.with_values,
+        }
+    }
 }
 
 /// The workgroup size of an entry point; `None` if it has none.

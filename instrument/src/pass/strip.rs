@@ -30,6 +30,15 @@ use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, op, operands};
 use std::ops::Range;
 
+/// Words that are not yet part of the edits, and whose operands stay.
+#[derive(Clone, Copy, Default)]
+struct LateWords<'a> {
+    /// Words to be inserted later.
+    declarations: &'a [u32],
+    /// Ids that other words to be inserted use.
+    used: &'a [Id],
+}
+
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `maybe_dead` have lost a use; constant data may
 /// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns
 /// whether the module still uses constant data.
@@ -40,17 +49,23 @@ pub(crate) fn strip(
     declarations: &[u32],
     used: &[Id],
 ) -> bool {
-    strip_features(index, LoweredFeatures::ALL, maybe_dead, edits, (declarations, used))
+    let late = LateWords { declarations, used };
+    strip_edited(index, LoweredFeatures::ALL, maybe_dead, edits, late)
 }
 
-/// Like [`strip`], but only `features`; the rest of the module may use the others. Returns whether the module still uses
-/// constant data that is lowered.
-pub(crate) fn strip_features(
+/// Like [`strip`], but a module without edits, and only `features`; the rest of the module may use the others.
+pub(crate) fn strip_features(index: &Index<'_>, features: LoweredFeatures) -> (Edits, bool) {
+    let mut edits = Edits::default();
+    let uses_data = strip_edited(index, features, &[], &mut edits, LateWords::default());
+    (edits, uses_data)
+}
+
+fn strip_edited(
     index: &Index<'_>,
     features: LoweredFeatures,
     maybe_dead: &[Id],
     edits: &mut Edits,
-    (declarations, used): (&[u32], &[Id]),
+    late: LateWords<'_>,
 ) -> bool {
     // Phase 1.
     for inst in index.capabilities.iter().chain(&index.extensions) {
@@ -66,7 +81,7 @@ pub(crate) fn strip_features(
     // Phase 2.
     let unneeded = data.clone().copied().chain(index.fragile_debug_insts());
     let candidates = maybe_dead.iter().copied().chain(unneeded.map(|inst| inst.result()));
-    let dead = DeadDefinitions::find(index, candidates.collect(), edits, declarations, used);
+    let dead = DeadDefinitions::find(index, candidates.collect(), edits, late);
     // Phase 3.
     dead.remove(index, edits);
     remove_annotations(index, |id| dead.is_dead(id), edits);
@@ -94,7 +109,7 @@ struct DeadDefinitions {
 impl DeadDefinitions {
     /// The candidates and their operands, less what the rest of the module and the inserted words use. O(words of the
     /// module).
-    fn find(index: &Index<'_>, candidates: Vec<Id>, edits: &Edits, declarations: &[u32], used: &[Id]) -> Self {
+    fn find(index: &Index<'_>, candidates: Vec<Id>, edits: &Edits, late: LateWords<'_>) -> Self {
         let removed = edits.removed();
         let mut dead = Self {
             is_dead: vec![false; index.bound as usize],
@@ -104,8 +119,8 @@ impl DeadDefinitions {
             used: Vec::new(),
         };
         dead.add_candidates(index, candidates, &removed);
-        used.iter().for_each(|id| dead.keep(*id));
-        for inserted in [edits.inserted(), declarations] {
+        late.used.iter().for_each(|id| dead.keep(*id));
+        for inserted in [edits.inserted(), late.declarations] {
             dead.keep_transitively(index);
             let mut insts = Insts::new(inserted, 0);
             while let Some(inst) = dead.next_possible_use(inserted, &mut insts) {

@@ -1,5 +1,6 @@
 //! A pass that plants aborts takes one function and one row, and its sites name the instructions that it guards.
 
+use super::facts::Found;
 use super::state::{Module, Pass, State};
 use super::{PASSES, rewrite_with};
 use crate::edit::Edits;
@@ -14,10 +15,10 @@ use crate::spv::op::{capability, execution_mode, execution_model, storage_class}
 use crate::spv::words::{HEADER_WORDS, Insts};
 use crate::spv::{Code, Id, Inst, Literal, Words, op};
 
-const PLANT: Pass = Pass::new("plant", |n| n.lowers(Feature::Abort), plant_at_stores);
+const PLANT: Pass = Pass::new("plant", |s| s.lowers(Feature::Abort), plant_at_stores);
 
 /// Plants an abort with the message 7 in front of every store.
-fn plant_at_stores(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
+fn plant_at_stores(_: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let index = &module.index;
     let mut edits = Edits::default();
     let mut out = Emitter::new(index);
@@ -46,7 +47,7 @@ fn plant_at_stores(_: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> 
         renames.apply(index, function, &mut edits);
     }
     out.finish(index, &mut edits);
-    Ok(edits)
+    Ok((edits, None))
 }
 
 const VOID: Id = Id::new(1);

@@ -28,6 +28,7 @@ impl DebugSet {
 
 /// Numbers of the instructions that are read. Both debug-information sets use the same numbers.
 pub(crate) mod debug_info {
+    pub(crate) const TYPE_ARRAY: u32 = 5;
     pub(crate) const TYPE_COMPOSITE: u32 = 10;
     pub(crate) const TYPE_MEMBER: u32 = 11;
     pub(crate) const FUNCTION: u32 = 20;
@@ -51,6 +52,7 @@ pub(crate) mod debug_info {
     pub(crate) mod operand {
         pub(crate) const FUNCTION_NAME: usize = 5;
         pub(crate) const FUNCTION_SOURCE: usize = 7;
+        pub(crate) const FUNCTION_LINE: usize = 8;
         pub(crate) const BLOCK_SOURCE: usize = 5;
         pub(crate) const BLOCK_PARENT: usize = 8;
         pub(crate) const DISCRIMINATOR_PARENT: usize = 7;

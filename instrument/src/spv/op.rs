@@ -26,9 +26,9 @@ from_spirv! { u16; Op:
     GroupNonUniformBroadcast GroupNonUniformBroadcastFirst GroupNonUniformShuffle GroupNonUniformShuffleDown
     GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
     SubgroupFirstInvocationKHR
-    ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
+    ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
-    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any All IsNan IsInf
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitFieldInsert BitFieldSExtract BitFieldUExtract BitReverse BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
@@ -38,7 +38,8 @@ from_spirv! { u16; Op:
     AtomicFAddEXT
     AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
-    TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+    TerminateInvocation DemoteToHelperInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+    EmitVertex EmitStreamVertex
 }
 
 /// `SPV_KHR_abort`.
@@ -67,6 +68,15 @@ pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
 /// `SPV_EXT_long_vector`.
 pub(crate) const TypeVectorIdEXT: u16 = 5288;
 
+/// Instructions of `GLSL.std.450`.
+pub(crate) mod glsl {
+    from_spirv! { u32; GlslStd450Op:
+        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
+        Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
+        Normalize Reflect Refract FindILsb FindSMsb FindUMsb
+    }
+}
+
 /// Capabilities.
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
@@ -94,11 +104,9 @@ pub(crate) mod execution_mode {
 }
 
 /// Execution models.
+#[cfg(test)]
 pub(crate) mod execution_model {
-    from_spirv! { u32; ExecutionModel:
-        Vertex TessellationControl TessellationEvaluation Geometry Fragment GLCompute TaskNV MeshNV TaskEXT MeshEXT
-        RayGenerationKHR AnyHitKHR CallableKHR
-    }
+    from_spirv! { u32; ExecutionModel: GLCompute }
 }
 
 /// Storage classes.
@@ -112,7 +120,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+        PrimitiveId InvocationId FragCoord SampleId SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
 
@@ -143,6 +151,9 @@ pub(crate) mod memory_operands {
 /// Bits of loop controls.
 pub(crate) mod loop_control {
     pub(crate) const DONT_UNROLL: u32 = 0x2;
+    pub(crate) const DEPENDENCY_INFINITE: u32 = 0x4;
+    /// With an operand, the first of those of a loop control.
+    pub(crate) const DEPENDENCY_LENGTH: u32 = 0x8;
 }
 
 /// Bits of image operands.

@@ -3,16 +3,19 @@
 use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
+use crate::device::loop_clock::LoopClock;
+use crate::device::loop_limit::budget_below;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
-use crate::device::sanitize::{self, models};
-use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice, Stores};
+use crate::device::sanitize;
+use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
 use crate::settings::{Emulation, OnAbort, Settings};
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_instrument::{Feature, LoweredFeatures, Options, Sanitize, Trap};
+use std::time::Duration;
+use vkabort_instrument::{Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -28,6 +31,11 @@ const LOADS_BINARIES: [&CStr; 3] = [
 const CONSTANT_BYTES: u32 = 1 << 21;
 /// The same on CPU drivers, where pages without data take no memory.
 const CPU_CONSTANT_BYTES: u32 = 1 << 24;
+
+/// Iterations of loops after which an invocation looks at the clock, which may be across a bus.
+const LOOP_INTERVAL: u32 = 1024;
+/// The same on CPU drivers, where a look is a load. An iteration may take long there, if loops that end soon are in it.
+const CPU_LOOP_INTERVAL: u32 = 256;
 
 /// The state of a new device with emulated extensions.
 ///
@@ -46,30 +54,7 @@ pub unsafe fn activate(
 ) -> Result<AbortState, CreateError> {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
-    let settings = &instance.settings;
-    let mut state = AbortState {
-        emulated: edited.emulated,
-        ext_fault: edited.ext_fault,
-        vendor_binary: edited.vendor_binary,
-        report_masked: edited.report_masked,
-        options: Options {
-            lowers: lowered(edited.emulated),
-            sanitize: Sanitize {
-                robust_buffers: edited.robust_buffers,
-                ..sanitizer(settings, edited.enabled, edited.emulated, physical.stores)
-            },
-            ..options(instance, settings, physical)
-        },
-        families: families(instance, physical.handle),
-        requested: edited.requested,
-        enabled: edited.enabled,
-        refused_stages: match edited.emulated.abort {
-            true => physical.stores.refused_stages(),
-            false => vk::ShaderStageFlags::empty(),
-        },
-        ..AbortState::default()
-    };
-    state.options.compact_records = !LOADS_BINARIES.iter().any(|name| edited.has_extension(name));
+    let mut state = new_state(instance, physical, edited);
     describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
@@ -84,7 +69,7 @@ pub unsafe fn activate(
             ..preference
         },
         families: &edited.families,
-        bytes: settings.arena_size,
+        bytes: instance.settings.arena_size,
         constant_bytes: match (has_constants, physical.cpu) {
             (true, true) => CPU_CONSTANT_BYTES,
             (true, false) => CONSTANT_BYTES,
@@ -106,26 +91,65 @@ pub unsafe fn activate(
                         their shaders cannot write to the unprotected memory of messages";
             instance.log.line(Level::Warning, text);
         }
+        if let Some(timeout) = state.options.sanitize.loop_timeout.filter(|_| state.sanitizes()) {
+            let timeout = Duration::from_millis(timeout.milliseconds.into());
+            state.loop_clock = Some(LoopClock::new(&arena, timeout, physical.cpu));
+        }
         state.arena = Some(arena);
     } else if has_constants && edited.has_addresses {
-        match Arena::create(&ArenaSetup {
-            bytes: CONTROL_BYTES,
-            ..setup
-        }) {
-            Ok(arena) => {
-                describe(instance, physical, &arena, false);
-                state.constants_only = Some(arena);
-            }
-            Err(error) => {
-                let text = format!(
-                    "large constant data will compile slowly, since shaders cannot read it from memory: {}",
-                    error.reason
-                );
-                instance.log.line(Level::Warning, &text);
-            }
-        }
+        state.constants_only = constants_only(instance, physical, setup);
     }
     Ok(state)
+}
+
+/// The state of a device without an arena.
+fn new_state(instance: &Instance, physical: &PhysicalDevice, edited: &EditedCreateInfo) -> AbortState {
+    let settings = &instance.settings;
+    AbortState {
+        emulated: edited.emulated,
+        ext_fault: edited.ext_fault,
+        vendor_binary: edited.vendor_binary,
+        report_masked: edited.report_masked,
+        options: Options {
+            lowers: lowered(edited.emulated),
+            compact_records: !LOADS_BINARIES.iter().any(|name| edited.has_extension(name)),
+            sanitize: Sanitize {
+                robust_buffers: edited.robust_buffers,
+                ..sanitizer(settings, edited.enabled, edited.emulated, physical)
+            },
+            ..options(instance, settings, physical)
+        },
+        families: families(instance, physical.handle),
+        requested: edited.requested,
+        enabled: edited.enabled,
+        refused_stages: match edited.emulated.abort {
+            true => physical.stores.refused_flags(),
+            false => vk::ShaderStageFlags::empty(),
+        },
+        ..AbortState::default()
+    }
+}
+
+/// The memory for constant data of a device without records. `None` if it cannot be created, which the log explains.
+fn constants_only(instance: &Instance, physical: &PhysicalDevice, setup: ArenaSetup<'_>) -> Option<Arena> {
+    let setup = ArenaSetup {
+        bytes: CONTROL_BYTES,
+        ..setup
+    };
+    match Arena::create(&setup) {
+        Ok(arena) => {
+            describe(instance, physical, &arena, false);
+            Some(arena)
+        }
+        Err(error) => {
+            let text = format!(
+                "large constant data will compile slowly, since shaders cannot read it from memory: {}",
+                error.reason
+            );
+            instance.log.line(Level::Warning, &text);
+            None
+        }
+    }
 }
 
 /// Logs where an arena is.
@@ -148,18 +172,25 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
 }
 
 /// The options of the sanitizer on a device with these extensions, of which some are emulated.
-fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, stores: Stores) -> Sanitize {
+fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, physical: &PhysicalDevice) -> Sanitize {
     if !enabled.abort {
         return Sanitize::default();
     }
-    let refused = match emulated.abort {
-        true => stores.refused_stages(),
-        false => vk::ShaderStageFlags::empty(),
-    };
-    Sanitize {
-        skipped_models: models(refused),
+    let skipped = physical.stores.refused().filter(|_| emulated.abort);
+    let mut sanitize = Sanitize {
+        skipped_models: skipped.map(|stage| stage.execution_model).collect(),
+        counts_all_loops: physical.loop_limit.is_some(),
+        // Of drivers that support the extension, the layer knows no memory that shaders can read.
+        loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then(|| LoopTimeout {
+            milliseconds: settings.loop_timeout_ms,
+            interval: if physical.cpu { CPU_LOOP_INTERVAL } else { LOOP_INTERVAL },
+        }),
         ..settings.sanitizer()
+    };
+    if let Some(limit) = physical.loop_limit.filter(|_| settings.loop_budget.is_none()) {
+        sanitize.loop_budget = budget_below(limit);
     }
+    sanitize
 }
 
 /// Logs what is planted, and what can find nothing.
@@ -194,7 +225,7 @@ pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled
             lowers,
             // The driver has its own limit.
             max_message_bytes: u32::MAX,
-            sanitize: sanitizer(&instance.settings, enabled, Extensions::default(), physical.stores),
+            sanitize: sanitizer(&instance.settings, enabled, Extensions::default(), physical),
             ..Options::default()
         },
         ..AbortState::default()

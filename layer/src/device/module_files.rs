@@ -12,6 +12,9 @@ use std::sync::Mutex;
 use vkabort_instrument::{Options, module_hash};
 use vkabort_record::site::ModuleHash;
 
+/// End of the names of files with rewritten modules.
+const REWRITTEN: &str = ".rewritten.spv";
+
 /// First word of a SPIR-V module.
 const MAGIC: u32 = 0x0723_0203;
 
@@ -78,7 +81,12 @@ impl ModuleFiles {
     pub fn dump(&self, original: &[u32], rewritten: Option<(ModuleHash, &[u32])>, log: &Log) {
         let Some(folder) = &self.dump else { return };
         let hash = module_hash(original, &Options::default());
-        let rewritten = rewritten.map(|(hash, words)| (format!("{hash}.rewritten.spv"), words));
+        // Specialisation data of a shader object is a part of the second hash.
+        let name = |new| match new == hash {
+            true => format!("{hash}{REWRITTEN}"),
+            false => format!("{hash}.{new}{REWRITTEN}"),
+        };
+        let rewritten = rewritten.map(|(new, words)| (name(new), words));
         for (name, words) in [(format!("{hash}.original.spv"), original)]
             .into_iter()
             .chain(rewritten)
@@ -99,11 +107,19 @@ impl ModuleFiles {
 
     /// Lets the words of a module be written once more: the driver gets others than those that it has refused.
     pub fn forget(&self, hash: ModuleHash) {
-        if let Some(folder) = &self.dump {
-            let path = folder.join(format!("{hash}.rewritten.spv"));
-            lock(&self.progress).written.remove(&path);
-            // The next words may be the application's.
-            let _ = std::fs::remove_file(path);
+        if self.dump.is_some() {
+            let end = format!("{hash}{REWRITTEN}");
+            let mut progress = lock(&self.progress);
+            progress.written.retain(|path| {
+                let is_forgotten = path
+                    .file_name()
+                    .is_some_and(|name| name.to_string_lossy().ends_with(&end));
+                if is_forgotten {
+                    // The next words may be the application's.
+                    let _ = std::fs::remove_file(path);
+                }
+                !is_forgotten
+            });
         }
     }
 
@@ -272,6 +288,13 @@ mod tests {
             files.forget(hash);
             files.dump(&module, None, log);
             assert!(read("rewritten").is_empty());
+            // With specialisation data: the file begins with the hash of the original.
+            let specialised = ModuleHash(7);
+            let kind = format!("{specialised}.rewritten");
+            files.dump(&module, Some((specialised, &[MAGIC, 4])), log);
+            assert_eq!(read(&kind), bytes(&[MAGIC, 4], u32::to_le_bytes));
+            files.forget(specialised);
+            assert!(read(&kind).is_empty());
             log.line(Level::Error, "complete");
         });
         std::fs::remove_dir_all(folder).expect("removed");

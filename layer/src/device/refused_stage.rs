@@ -1,10 +1,10 @@
 //! `emulation = partial`: refuses aborts in shader stages in which the driver lacks stores.
 
-use crate::device::state::{AbortState, Device, Module, STAGES, Stores};
+use crate::device::state::{AbortState, Device, Module, Stores};
 use crate::log::Level;
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_record::stage::stage_name;
+use vkabort_record::stage::{Stage, StoreFeature, stage_name};
 
 impl Device {
     /// Checks that a stage, which runs the entry point `entry` of a module, does not abort where it could not write the
@@ -30,10 +30,8 @@ impl Device {
         if aborts == 0 {
             return Ok(());
         }
-        let feature = match stage {
-            vk::ShaderStageFlags::FRAGMENT => "fragmentStoresAndAtomics",
-            _ => "vertexPipelineStoresAndAtomics",
-        };
+        let feature = Stage::of(model).and_then(|stage| stage.stores);
+        let feature = feature.map_or("stores", StoreFeature::name);
         let plural = if aborts == 1 { "" } else { "s" };
         let text = format!(
             "the {} shader `{}` of module {} contains {aborts} abort{plural}, which cannot be emulated: the driver lacks \
@@ -49,11 +47,7 @@ impl Device {
 
 /// The stages whose aborts a device with `stores` refuses, for the log. None if it refuses none.
 pub fn restriction(stores: Stores) -> Option<String> {
-    let stages: Vec<&str> = STAGES
-        .iter()
-        .filter(|(stage, _)| stores.refused_stages().contains(*stage))
-        .map(|(_, model)| stage_name(*model))
-        .collect();
+    let stages: Vec<&str> = stores.refused().map(|stage| stage.name).collect();
     let missing: Vec<&str> = stores.missing().collect();
     (!missing.is_empty()).then(|| {
         format!(

@@ -4,7 +4,7 @@
 //! if the rewriter or the driver refuses the result, or if the layer does not see its SPIR-V; the log says so once.
 
 use super::shader::Source;
-use crate::device::state::{AbortState, Device, Module, Opaque, STAGES};
+use crate::device::state::{AbortState, Device, Module, Opaque};
 use crate::locks::lock;
 use crate::log::Level;
 use ash::vk;
@@ -91,20 +91,15 @@ impl Device {
     }
 }
 
-/// The SPIR-V execution models of stages.
-pub fn models(stages: vk::ShaderStageFlags) -> Vec<u32> {
-    let models = STAGES.iter().filter(|(stage, _)| stages.contains(*stage));
-    models.map(|(_, model)| *model).collect()
-}
-
 /// What is planted, for the log. None if nothing is.
 pub fn description(state: &AbortState) -> Option<String> {
     let sanitize = &state.options.sanitize;
     state.sanitizes().then(|| {
         format!(
-            "plants {} into every module (loop_budget = {})",
+            "plants {} into every module (loop_budget = {}, loop_timeout_ms = {})",
             sanitize.checks.to_string().replace(',', ", "),
-            sanitize.loop_budget
+            sanitize.loop_budget,
+            sanitize.loop_timeout.map_or(0, |timeout| timeout.milliseconds)
         )
     })
 }
@@ -139,6 +134,6 @@ pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
     let limit = limit.filter(|limit| checks.contains(Check::Loops) && loop_budget > limit)?;
     Some(format!(
         "the driver ends every loop after {limit} iterations, so loop_budget = {loop_budget} finds none that does not end; set \
-         loop_budget = 50000"
+         loop_budget = auto"
     ))
 }

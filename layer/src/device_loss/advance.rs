@@ -111,6 +111,8 @@ impl Device {
         // Before the records are read: they cover the aborts of all objects that are destroyed by now.
         let destroyed = state.objects.destroyed();
         let mut new = None;
+        // Otherwise work of the last report was still running then.
+        let is_new_submit = loss.reported_units.load(Ordering::Relaxed) == 0;
         let find_sites = &|hash| state.objects.find_sites(hash);
         let when_idle = |queues: &[Arc<Queue>]| {
             let records = arena.read(
@@ -133,7 +135,7 @@ impl Device {
             }
         }
         if let Some((records, suspects)) = new {
-            report::report_and_continue(self, state, &records, suspects);
+            report::report_and_continue(self, state, &records, suspects, is_new_submit);
             state.objects.forget_destroyed(destroyed);
         }
     }

@@ -15,8 +15,14 @@ use vkabort_record::report::{Duplicates, Report};
 const REPEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Delivers a report. Under `on_abort = continue` a site is shown in full `duplicate_limit` times and then counted. The dump
-/// ignores the user's filter.
-pub fn deliver(device: &Device, state: &AbortState, mut report: Report, records: &Records, raw: RawData<'_>) {
+/// ignores the user's filter. `is_new_submit`: no abort is of a submit of the last report.
+pub fn deliver(
+    device: &Device,
+    state: &AbortState,
+    mut report: Report,
+    (records, raw): (&Records, RawData<'_>),
+    is_new_submit: bool,
+) {
     let settings = &device.instance.settings;
     if settings.on_abort == OnAbort::Continue {
         let mut filtered = report.clone();
@@ -24,7 +30,8 @@ pub fn deliver(device: &Device, state: &AbortState, mut report: Report, records:
         lock(&state.totals).add(&filtered);
         let mut duplicates = lock(&state.duplicates);
         let new = || Duplicates::new(settings.duplicate_limit, REPEAT_INTERVAL);
-        if !duplicates.get_or_insert_with(new).shorten(&mut report, Instant::now()) {
+        let duplicates = duplicates.get_or_insert_with(new);
+        if !duplicates.shorten(&mut report, Instant::now(), is_new_submit) {
             return;
         }
     }

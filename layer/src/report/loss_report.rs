@@ -65,7 +65,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
             messages: &|| message_data.bytes().into(),
             vendor_binary: &driver.vendor_binary,
         };
-        deliver(device, state, report, message_data.records(), raw);
+        deliver(device, state, report, (message_data.records(), raw), true);
     }
     log_cause(device, state, cause, has_aborts);
     // A driver with VK_KHR_device_fault reports its own losses.
@@ -89,7 +89,15 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
 }
 
 /// `on_abort = continue`: delivers a report of new records, and queues a fault report without the flag of a loss.
-pub fn report_and_continue(device: &Device, state: &AbortState, records: &Records, suspects: Vec<QueueUse>) {
+///
+/// `is_new_submit`: no abort is of a submit of the last report.
+pub fn report_and_continue(
+    device: &Device,
+    state: &AbortState,
+    records: &Records,
+    suspects: Vec<QueueUse>,
+    is_new_submit: bool,
+) {
     let report = report_of_records(state, records, &report_options(device, state, suspects));
     if report.is_empty() {
         return;
@@ -99,7 +107,7 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
         vendor_binary: &[],
     };
     let first_message = report.first_message();
-    deliver(device, state, report, records, raw);
+    deliver(device, state, report, (records, raw), is_new_submit);
     if state.report_masked
         && let Some(text) = first_message
     {

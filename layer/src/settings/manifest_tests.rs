@@ -1,14 +1,10 @@
-//! The manifests follow the rules of the loader and the layer schema of the Vulkan Configurator. Manifests, code and
-//! `vk_layer_settings.txt` agree on the settings' keys, values and defaults.
+//! The manifests follow the rules of the loader and the layer schema of the Vulkan Configurator.
 
-use super::{KEYS, Settings, Sources};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
-use vkabort_manifest::value::text_of;
 
 const IMPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.implicit.json");
 const EXPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.explicit.json");
-const FILE: &str = include_str!("../../../vk_layer_settings.txt");
 
 fn layers() -> [(bool, Map<String, Json>); 2] {
     [(true, IMPLICIT), (false, EXPLICIT)].map(|(implicit, text)| {
@@ -46,11 +42,6 @@ fn only(object: &Map<String, Json>, allowed: &[&str]) {
             "`{key}` is not in the schema: {object:?}"
         );
     }
-}
-
-fn resolve(key: &str, value: &str) -> (Settings, Vec<String>) {
-    let pairs = vec![(key.to_owned(), value.to_owned())];
-    Settings::resolve(&Sources::from_parts(Vec::new(), "", pairs))
 }
 
 #[test]
@@ -123,12 +114,6 @@ fn the_loader_accepts_both_manifests() {
 }
 
 #[test]
-fn both_manifests_describe_the_same_settings() {
-    let [(_, implicit), (_, explicit)] = layers();
-    assert_eq!(implicit["features"], explicit["features"]);
-}
-
-#[test]
 fn every_setting_follows_the_schema_of_the_configurator() {
     let [(_, layer), _] = layers();
     for setting in settings(&layer) {
@@ -196,103 +181,4 @@ fn flags(setting: &Map<String, Json>) -> Vec<(&str, &str)> {
             (text(entry, "key"), text(entry, "label"))
         })
         .collect()
-}
-
-#[test]
-fn presets_use_existing_settings_and_valid_values() {
-    let [(_, layer), _] = layers();
-    for preset in layer["features"]["presets"].as_array().expect("presets") {
-        let preset = preset.as_object().expect("an object");
-        only(preset, &["label", "description", "platforms", "status", "settings"]);
-        for setting in preset["settings"].as_array().expect("settings") {
-            let (key, value) = (&setting["key"], &setting["value"]);
-            let (_, problems) = resolve(key.as_str().expect("a key"), &text_of(value));
-            assert_eq!(problems, Vec::<String>::new());
-        }
-    }
-}
-
-#[test]
-fn code_manifests_and_the_settings_file_have_the_same_settings() {
-    let code: BTreeSet<&str> = KEYS.iter().copied().collect();
-    for (_, layer) in layers() {
-        let settings = settings(&layer);
-        let manifest: BTreeSet<&str> = settings.iter().map(|setting| text(setting, "key")).collect();
-        assert_eq!(manifest, code);
-    }
-    let file: BTreeSet<&str> = FILE
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-        .map(|line| {
-            let (key, _) = line.split_once('=').expect("key = value");
-            key.trim()
-                .strip_prefix("vkabort_shader_abort.")
-                .expect("the layer's name")
-        })
-        .collect();
-    assert_eq!(file, code);
-}
-
-#[test]
-fn manifest_and_settings_file_have_the_defaults_of_the_code() {
-    let [(_, layer), _] = layers();
-    let pairs = settings(&layer)
-        .iter()
-        .map(|setting| (text(setting, "key").to_owned(), text_of(&setting["default"])))
-        .collect();
-    for sources in [
-        Sources::from_parts(Vec::new(), "", pairs),
-        Sources::from_parts(Vec::new(), FILE, Vec::new()),
-    ] {
-        let (settings, problems) = Settings::resolve(&sources);
-        assert_eq!(problems, Vec::<String>::new());
-        assert_eq!(settings, Settings::default());
-    }
-}
-
-#[test]
-fn the_manifest_lists_the_values_that_the_code_accepts() {
-    let [(_, layer), _] = layers();
-    for setting in settings(&layer) {
-        let key = text(&setting, "key");
-        let problem = |value: &str| {
-            let (settings, problems) = resolve(key, value);
-            assert_eq!(settings, Settings::default(), "{key} = {value}");
-            assert_eq!(problems.len(), 1, "{key} = {value}: {problems:?}");
-            problems[0].clone()
-        };
-        match text(&setting, "type") {
-            "ENUM" => {
-                let flags = flags(&setting);
-                let names: Vec<&str> = flags.iter().map(|(key, _)| *key).collect();
-                for name in &names {
-                    assert_eq!(resolve(key, name).1, Vec::<String>::new(), "{key} = {name}");
-                }
-                assert!(problem("nonsense").ends_with(&format!("Valid values: {}", names.join(", "))));
-            }
-            "FLAGS" => {
-                let flags: Vec<&str> = flags(&setting).into_iter().map(|(key, _)| key).collect();
-                for value in [&flags[..1], &flags[..], &["off"]].map(|names| names.join(",")) {
-                    assert_eq!(resolve(key, &value).1, Vec::<String>::new(), "{key} = {value}");
-                }
-                assert!(problem("nonsense").ends_with(&format!("Valid values: {}; or off", flags.join(", "))));
-            }
-            "INT" => {
-                let end = |end: &str| setting["range"][end].as_i64().expect("whole");
-                let (min, max) = (end("min"), end("max"));
-                // A large message size also enlarges the arena, with a message.
-                for value in [min, max] {
-                    let problems = resolve(key, &value.to_string()).1;
-                    assert!(
-                        !problems.iter().any(|p| p.contains("not a valid value")),
-                        "{problems:?}"
-                    );
-                }
-                for value in [min - 1, max + 1] {
-                    assert!(problem(&value.to_string()).ends_with(&format!("from {min} to {max}")));
-                }
-            }
-            _ => {}
-        }
-    }
 }

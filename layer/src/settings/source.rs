@@ -6,8 +6,7 @@ use crate::loader::chain;
 use crate::loader::ffi::{elements, string};
 use ash::vk;
 use std::ffi::{c_char, c_void};
-pub use vkabort_manifest::sources::Sources;
-use vkabort_manifest::sources::registered_files;
+use vkabort_settings::sources::{Sources, registered_files};
 
 /// The process's environment and settings file, and the `VkLayerSettingsCreateInfoEXT` structures of `chain`. In secure
 /// execution only the latter.

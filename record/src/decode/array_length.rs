@@ -9,6 +9,14 @@ pub fn fits(ty: &Type, bytes: usize) -> bool {
     ArrayLengths::infer(ty, bytes).size(ty) as usize == bytes
 }
 
+/// Size in bytes of every message of this type. `None` if pipelines specialise the length of an array.
+pub(crate) fn fixed_size(ty: &Type) -> Option<usize> {
+    let mut specialised = Specialised::default();
+    specialised.collect(ty, 0);
+    let is_fixed = specialised.constants.is_empty() && specialised.expressions == 0;
+    is_fixed.then_some(ty.size() as usize)
+}
+
 /// The lengths of a type's arrays: the defaults, with one specialisation constant possibly replaced.
 pub(super) struct ArrayLengths {
     /// `SpecId`, or `None` for the only expression, and value.

@@ -5,6 +5,7 @@ pub(crate) mod convention;
 mod payload;
 
 pub use array_length::fits;
+pub(crate) use array_length::fixed_size;
 pub use payload::{Decoded, decode};
 
 /// Types nested deeper than this are left as bytes: shaders are not, and JSON readers stop at 128 levels.

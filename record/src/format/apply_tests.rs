@@ -216,3 +216,27 @@ fn characters_that_cannot_be_printed_are_escaped() {
         "\\x1bé\\u{d800}"
     );
 }
+
+#[test]
+fn a_remainder_in_an_expression_is_not_a_conversion() {
+    let values = || vec![uint(12), uint(97), uint(97)];
+    assert_eq!(
+        clean("line %d: (keys[i] % 100u) < (97u) -> %d < %d", values()),
+        "line 12: (keys[i] % 100u) < (97u) -> 97 < 97"
+    );
+    assert_eq!(
+        clean("a.comp:%d: k%100u < x % d -> %d < %d", values()),
+        "a.comp:12: k%100u < x % d -> 97 < 97"
+    );
+    // As many arguments as conversions.
+    assert_eq!(clean("% d%3u", vec![int(1), uint(2)]), " 1  2");
+}
+
+#[test]
+fn a_nan_has_no_sign() {
+    let negative = Value::Scalar(Scalar::from_bits(ScalarType::F32, 0xFFC0_0000));
+    assert_eq!(
+        clean("%f %.1f %e", vec![float(f32::NAN), negative.clone(), negative]),
+        "nan nan nan"
+    );
+}

@@ -95,7 +95,8 @@ pub(crate) fn shortest(field: FieldSpec, decimal: &str) -> String {
 
 /// `%a %A %e %E %f %F %g %G`.
 pub(crate) fn float(field: FieldSpec, conversion: char, value: f64) -> String {
-    let sign = field.sign(value.is_sign_negative());
+    // The sign of a NaN has no meaning, and differs between drivers.
+    let sign = field.sign(value.is_sign_negative() && !value.is_nan());
     let upper = conversion.is_ascii_uppercase();
     let case = |text: String| if upper { text.to_ascii_uppercase() } else { text };
     let magnitude = value.abs();

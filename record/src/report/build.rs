@@ -5,7 +5,7 @@ use crate::records::{Record, Records};
 use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
 use crate::report::distinct::Distinct;
 use crate::report::site_context::SiteContext;
-use crate::report::site_match::{Origin, match_payload};
+use crate::report::site_match::{Group, Origin, SiteIndex};
 use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
 use crate::report::values_at_abort::{condition, variables};
@@ -46,19 +46,21 @@ impl Report {
     }
 
     /// A report of payloads from `vkGetDeviceFaultDebugInfoKHR`, which do not identify their site: each is matched against
-    /// the sites of all `modules`.
+    /// the sites of all `modules`. O(sites + payloads).
     pub fn from_payloads<'a>(
         payloads: impl IntoIterator<Item = &'a [u8]>,
         modules: &[ModuleInfo],
         options: &ReportOptions,
     ) -> Self {
+        let mut index = SiteIndex::new(modules);
         let by_origins = group(payloads.into_iter().map(|payload| {
-            let origins = match_payload(payload, modules);
+            let origins = index.find(payload);
             // Without an origin, messages of the same size and the same leading text belong together.
             let text = payload.iter().position(|&b| b == 0).and_then(|end| payload.get(..end));
-            let alike = origins.is_empty().then_some((payload.len(), text.unwrap_or(payload)));
+            let alike = origins.is_none().then_some((payload.len(), text.unwrap_or(payload)));
             ((origins, alike), payload)
         }));
+        let origins = |group: Option<Group>| group.map_or(&[][..], |group| index.origins(group));
         Self {
             summary: Summary {
                 device: options.device.clone(),
@@ -67,7 +69,7 @@ impl Report {
             },
             sites: by_origins
                 .into_iter()
-                .map(|((origins, _), payloads)| SiteReport::of_payloads(&origins, &payloads, options))
+                .map(|((of, _), payloads)| SiteReport::of_payloads(origins(of), &payloads, options))
                 .collect(),
         }
     }
@@ -220,7 +222,7 @@ fn common_check(origins: &[Origin<'_>]) -> Option<String> {
     first.clone().filter(|_| checks.all(|check| check == first))
 }
 
-/// The indices of `count` aborts, by message and values: distinct messages first, then distinct values. And the number of
+/// The indices of `count` aborts, ascending: of distinct messages, then of distinct values, then of others. And the number of
 /// distinct messages.
 fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
     aborts: &[T],
@@ -248,6 +250,7 @@ fn choose<T: Copy, M: Eq + Hash, V: Eq + Hash>(
     }
     let mut chosen = lists.concat();
     chosen.truncate(count);
+    chosen.sort_unstable();
     (chosen, messages.count())
 }
 

@@ -6,7 +6,7 @@ use crate::report::rows::is_zero;
 use crate::scalar::Scalar;
 use crate::site::SiteTable;
 use crate::specialization::PipelineStage;
-use crate::stage::Stage;
+use crate::stage::{PipelineKind, Stage};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -40,10 +40,10 @@ pub struct QueueUse {
 impl QueueUse {
     /// Whether shaders of a SPIR-V execution model can run on the queue. Any queue may run an unknown one.
     fn runs(&self, execution_model: u32) -> bool {
-        match Stage::from_execution_model(execution_model) {
-            Some(stage) if stage.is_graphics() => self.graphics,
-            Some(stage) if stage == Stage::Compute || stage.is_ray_tracing() => self.compute,
-            _ => true,
+        match Stage::of(execution_model).map(|stage| stage.pipeline) {
+            Some(PipelineKind::Graphics) => self.graphics,
+            Some(PipelineKind::Compute | PipelineKind::RayTracing) => self.compute,
+            Some(PipelineKind::None) | None => true,
         }
     }
 }

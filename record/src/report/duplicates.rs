@@ -41,12 +41,12 @@ impl Duplicates {
     }
 
     /// Removes the sites that were shown often enough, and adds the counts that are due. Returns whether anything is left to
-    /// show.
-    pub fn shorten(&mut self, report: &mut Report, now: Instant) -> bool {
+    /// show. `is_new_submit`: the aborts are of other submits than those of the last report.
+    pub fn shorten(&mut self, report: &mut Report, now: Instant, is_new_submit: bool) -> bool {
         self.last.get_or_insert(now);
         let is_due = self.last.is_some_and(|last| now.duration_since(last) >= self.interval);
         let was_empty = report.sites.is_empty();
-        report.sites.retain(|site| !self.count(site));
+        report.sites.retain(|site| !self.count(site, is_new_submit));
         if is_due {
             self.last = Some(now);
             report.sites.extend(self.take_repeats());
@@ -73,7 +73,7 @@ impl Duplicates {
     }
 
     /// Counts a site. Returns whether it is only counted, because it was shown in full often enough.
-    fn count(&mut self, site: &SiteReport) -> bool {
+    fn count(&mut self, site: &SiteReport, is_new_submit: bool) -> bool {
         let next = self.sites.len();
         let index = *self.indices.entry(SiteKey::new(site)).or_insert(next);
         if index == next {
@@ -97,7 +97,8 @@ impl Duplicates {
             return false;
         }
         shown.again.invocations = shown.again.invocations.saturating_add(site.invocations);
-        shown.again.repeats = shown.again.repeats.map(|repeats| repeats.saturating_add(1));
+        let more = u64::from(is_new_submit);
+        shown.again.repeats = shown.again.repeats.map(|repeats| repeats.saturating_add(more));
         true
     }
 
@@ -105,7 +106,7 @@ impl Duplicates {
     fn take_repeats(&mut self) -> Vec<SiteReport> {
         let mut repeats = Vec::new();
         for shown in &mut self.sites {
-            if shown.again.repeats != Some(0) {
+            if shown.again.invocations != 0 {
                 repeats.push(shown.again.clone());
                 shown.again.invocations = 0;
                 shown.again.repeats = Some(0);
@@ -166,7 +167,7 @@ mod tests {
         let mut duplicates = Duplicates::new(1, Duration::from_secs(10));
         let mut show = |sites, dropped, seconds| {
             let mut report = report(sites, dropped);
-            let shown = duplicates.shorten(&mut report, after(seconds));
+            let shown = duplicates.shorten(&mut report, after(seconds), true);
             (
                 shown,
                 shape(&report),
@@ -190,14 +191,29 @@ mod tests {
         for (limit, full) in [(0, 1), (1, 1), (3, 3)] {
             let mut duplicates = Duplicates::new(limit, Duration::from_secs(10));
             let now = Instant::now();
-            let shown = (0..9).filter(|_| duplicates.shorten(&mut report(&[(1, 1)], 0), now));
+            let shown = (0..9).filter(|_| duplicates.shorten(&mut report(&[(1, 1)], 0), now, true));
             assert_eq!(shown.count(), full);
         }
     }
 
     #[test]
+    fn reports_of_one_submit_do_not_count_as_several() {
+        let mut duplicates = Duplicates::new(1, Duration::from_secs(10));
+        let now = Instant::now();
+        let mut show = |is_new_submit| duplicates.shorten(&mut report(&[(3, 2)], 0), now, is_new_submit);
+        assert!(show(true) && !show(false) && !show(false));
+        let rest = duplicates.rest().expect("some aborts were only counted");
+        assert_eq!(shape(&rest), [(3, 4, Some(0))]);
+        assert!(
+            rest.text(false).contains("again: 4 invocations at"),
+            "{}",
+            rest.text(false)
+        );
+    }
+
+    #[test]
     fn a_report_without_sites_is_shown() {
         let mut duplicates = Duplicates::new(1, Duration::ZERO);
-        assert!(duplicates.shorten(&mut report(&[], 3), Instant::now()));
+        assert!(duplicates.shorten(&mut report(&[], 3), Instant::now(), true));
     }
 }

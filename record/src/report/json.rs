@@ -11,11 +11,27 @@ use crate::report::summary::{Report, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The `version` of every line. Lines of version 1.0.0 have the number 1.
-pub const SCHEMA_VERSION: &str = "1.3.0";
-
 /// The JSON Schema of a line.
 pub const SCHEMA: &str = include_str!("../../schema/report.schema.json");
+
+/// The `version` of every line: that of the schema's `$id`. Lines of version 1.0.0 have the number 1.
+pub const SCHEMA_VERSION: &str = quoted_after(SCHEMA, "\"urn:vkabort:report:");
+
+/// The text from the first `mark` to the next quotation mark.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn quoted_after(text: &'static str, mark: &str) -> &'static str {
+    let (bytes, mark) = (text.as_bytes(), mark.as_bytes());
+    let (mut start, mut matched) = (0, 0);
+    while matched < mark.len() {
+        matched = if bytes[start] == mark[matched] { matched + 1 } else { 0 };
+        start += 1;
+    }
+    let mut end = start;
+    while bytes[end] != b'"' {
+        end += 1;
+    }
+    text.split_at(end).0.split_at(start).1
+}
 
 /// An invalid line.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod data;
 mod distinct;
 mod duplicates;
 mod filter;
+mod filter_rules;
 pub mod json;
 mod phrases;
 mod pipelines;

@@ -1,11 +1,12 @@
 //! Finds the site of a message from a driver's own debug info, which consists of payloads only: by size and leading text.
 
-use crate::decode::fits;
+use crate::decode::{fits, fixed_size};
 use crate::escape::trim_padding;
 use crate::message_type::Type;
 use crate::report::data::ModuleInfo;
 use crate::site::{Site, SiteTable};
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 
 /// A site that may have sent a message.
 #[derive(Clone, Copy)]
@@ -16,21 +17,6 @@ pub(crate) struct Origin<'a> {
     pub(crate) table: &'a SiteTable,
     /// The site.
     pub(crate) site: &'a Site,
-}
-
-/// Origins are equal if they are the same site of the same table, not if their contents are alike.
-impl PartialEq for Origin<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.site, other.site)
-    }
-}
-
-impl Eq for Origin<'_> {}
-
-impl Hash for Origin<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::from_ref(self.site).hash(state);
-    }
 }
 
 impl Origin<'_> {
@@ -48,38 +34,133 @@ impl Origin<'_> {
     }
 }
 
-/// The sites that can have sent `payload`: of its size, and with its leading text where both have one.
+/// The sites of modules, by the messages that they can have sent: of the message's size, and with its leading text where both have
+/// one.
 ///
-/// Sites whose text matches win over sites without a text. Several sites are returned if they have the same type, which
-/// decodes the message either way; none if their types differ.
-pub(crate) fn match_payload<'a>(payload: &[u8], modules: &'a [ModuleInfo]) -> Vec<Origin<'a>> {
-    let mut origins = Vec::new();
-    for module in modules {
-        let Some(table) = module.sites.as_deref() else { continue };
-        for site in &table.sites {
-            origins.push(Origin { module, table, site });
-        }
-    }
-    origins.retain(|o| fits(&o.site.message, payload.len()) && text_agrees(o.site, payload) != Some(false));
-    if origins.iter().any(|o| text_agrees(o.site, payload) == Some(true)) {
-        origins.retain(|o| text_agrees(o.site, payload) == Some(true));
-    }
-    let first = origins.first().copied();
-    if origins
-        .iter()
-        .any(|o| first.is_some_and(|first| first.site.message != o.site.message))
-    {
-        origins.clear();
-    }
-    origins
+/// Sites whose text matches win over sites without a text. Several sites are a group if they have the same type, which decodes the
+/// message either way; sites of different types match nothing.
+pub(crate) struct SiteIndex<'a> {
+    /// Sites whose messages have one size, by this size.
+    of_size: HashMap<usize, Vec<Origin<'a>>>,
+    /// Sites whose pipelines specialise the lengths of arrays in their messages.
+    specialised: Vec<Origin<'a>>,
+    /// By size, for the sizes that were looked up.
+    classes: HashMap<usize, SizeClass<'a>>,
+    groups: Vec<Vec<Origin<'a>>>,
+    /// Number of sites and texts that were examined.
+    examined: usize,
 }
 
-/// Whether the payload starts with the site's constant text; `None` if the site has none.
-fn text_agrees(site: &Site, payload: &[u8]) -> Option<bool> {
-    let text = site.text.as_deref()?;
-    let length = leading_array_size(&site.message)?;
-    let start = payload.get(..length.min(payload.len())).unwrap_or_default();
-    Some(trim_padding(start) == trim_padding(text.as_bytes()))
+/// A number of a group of sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group(usize);
+
+/// Sites whose messages can have one size.
+#[derive(Default)]
+struct SizeClass<'a> {
+    /// By the size of the leading array, and by the text without padding.
+    by_text: BTreeMap<usize, HashMap<&'a [u8], SiteSet>>,
+    without_text: Option<SiteSet>,
+}
+
+/// Sites that the same messages match.
+#[derive(Clone, Copy)]
+struct SiteSet {
+    group: Group,
+    /// Whether their types differ.
+    is_mixed: bool,
+}
+
+impl<'a> SiteIndex<'a> {
+    /// O(sites).
+    pub(crate) fn new(modules: &'a [ModuleInfo]) -> Self {
+        let mut index = Self {
+            of_size: HashMap::default(),
+            specialised: Vec::new(),
+            classes: HashMap::default(),
+            groups: Vec::new(),
+            examined: 0,
+        };
+        for module in modules {
+            let Some(table) = module.sites.as_deref() else { continue };
+            for site in &table.sites {
+                let origin = Origin { module, table, site };
+                match fixed_size(&site.message) {
+                    Some(size) => index.of_size.entry(size).or_default().push(origin),
+                    None => index.specialised.push(origin),
+                }
+            }
+        }
+        index
+    }
+
+    /// The sites that can have sent a message. O(bytes of the message * sizes of texts in messages of its size), the first time for a
+    /// size O(sites).
+    pub(crate) fn find(&mut self, payload: &[u8]) -> Option<Group> {
+        let size = payload.len();
+        if !self.classes.contains_key(&size) {
+            let class = self.class(size);
+            self.classes.insert(size, class);
+        }
+        let class = self.classes.get(&size)?;
+        self.examined += 1 + class.by_text.len();
+        let texts = class.by_text.iter().filter_map(|(length, texts)| {
+            let start = payload.get(..*length.min(&size)).unwrap_or_default();
+            texts.get(trim_padding(start))
+        });
+        let mut sets = texts.copied();
+        let set = match (sets.next(), sets.next()) {
+            // Texts of different sizes are of different types.
+            (Some(_), Some(_)) => return None,
+            (Some(set), None) => set,
+            (None, _) => class.without_text?,
+        };
+        (!set.is_mixed).then_some(set.group)
+    }
+
+    /// The sites of a group.
+    pub(crate) fn origins(&self, group: Group) -> &[Origin<'a>] {
+        self.groups.get(group.0).map_or(&[], Vec::as_slice)
+    }
+
+    /// Sorts the sites whose messages can have a size.
+    fn class(&mut self, size: usize) -> SizeClass<'a> {
+        let mut class = SizeClass::default();
+        let fixed = self.of_size.remove(&size).unwrap_or_default();
+        self.examined += fixed.len() + self.specialised.len();
+        let specialised = self.specialised.iter().copied();
+        for origin in fixed
+            .into_iter()
+            .chain(specialised.filter(|origin| fits(&origin.site.message, size)))
+        {
+            let text = origin
+                .site
+                .text
+                .as_deref()
+                .zip(leading_array_size(&origin.site.message));
+            let new = SiteSet {
+                group: Group(self.groups.len()),
+                is_mixed: false,
+            };
+            let set = match text {
+                Some((text, length)) => {
+                    let texts = class.by_text.entry(length).or_default();
+                    texts.entry(trim_padding(text.as_bytes())).or_insert(new)
+                }
+                None => class.without_text.get_or_insert(new),
+            };
+            match self.groups.get_mut(set.group.0) {
+                Some(group) => {
+                    set.is_mixed |= group
+                        .first()
+                        .is_some_and(|first| first.site.message != origin.site.message);
+                    group.push(origin);
+                }
+                None => self.groups.push(vec![origin]),
+            }
+        }
+        class
+    }
 }
 
 /// Size of the message's leading array, in bytes.
@@ -129,7 +210,11 @@ mod tests {
     }
 
     fn ids(payload: &[u8], modules: &[ModuleInfo]) -> Vec<u32> {
-        match_payload(payload, modules).iter().map(|o| o.site.id.0).collect()
+        let mut index = SiteIndex::new(modules);
+        let group = index.find(payload);
+        group.map_or_else(Vec::new, |group| {
+            index.origins(group).iter().map(|o| o.site.id.0).collect()
+        })
     }
 
     #[test]
@@ -145,8 +230,10 @@ mod tests {
         assert_eq!(ids(b"aaa\0\x01\0\0\0", &modules), [0, 3], "the bytes fit both");
         assert!(ids(b"ccc\0\x01\0\0\0", &modules).is_empty());
         assert!(ids(b"aaa\0", &modules).is_empty());
+        let mut index = SiteIndex::new(&modules);
+        let group = index.find(b"bbb\0\x01\0\0\0").expect("a site");
         assert_eq!(
-            match_payload(b"bbb\0\x01\0\0\0", &modules)[0].describe(),
+            index.origins(group)[0].describe(),
             "word 10 in `f`, module 0000000000000001"
         );
     }
@@ -160,5 +247,62 @@ mod tests {
         b.message = ScalarType::F32.into();
         assert!(ids(&[0; 4], &modules(vec![a.clone(), b])).is_empty());
         assert_eq!(ids(&[0; 4], &modules(vec![a])), [0]);
+    }
+
+    #[test]
+    fn a_text_wins_over_sites_without_and_texts_of_two_sizes_match_nothing() {
+        let mut without = site(0, "abc", 1);
+        without.text = None;
+        assert_eq!(
+            ids(b"abc\0\0\0\0\0", &modules(vec![without.clone(), site(1, "abc", 1)])),
+            [1]
+        );
+        assert_eq!(
+            ids(b"abd\0\0\0\0\0", &modules(vec![without.clone(), site(1, "abc", 1)])),
+            [0]
+        );
+        let mut long = site(2, "abcdefg", 0);
+        long.text = Some("abc".into());
+        assert!(ids(b"abc\0\0\0\0\0", &modules(vec![site(1, "abc", 1), long])).is_empty());
+    }
+
+    #[test]
+    fn a_specialised_length_fits_several_sizes() {
+        let mut specialised = site(0, "a", 0);
+        let length = Length::Specialised {
+            spec_id: Some(3),
+            default: 1,
+        };
+        specialised.message = Type::array(length, 4, ScalarType::U32);
+        specialised.text = None;
+        let modules = modules(vec![specialised, site(1, "bbb", 1)]);
+        assert_eq!(ids(&[0; 12], &modules), [0]);
+        assert_eq!(ids(b"bbb\0\x01\0\0\0", &modules), [1]);
+    }
+
+    #[test]
+    fn the_work_is_linear_in_sites_and_messages() {
+        const SITES: u32 = 2000;
+        const MESSAGES: usize = 1000;
+        let alike = |id| site(id, "same", 1);
+        let other = |id: u32| site(id, &format!("text {id:05}"), 1);
+        for modules in [
+            modules((0..SITES).map(alike).collect()),
+            modules((0..SITES).map(other).collect()),
+        ] {
+            let mut index = SiteIndex::new(&modules);
+            for number in 0..MESSAGES {
+                let text = format!("text {number:05}\0\0\x01\0\0\0");
+                let group = index
+                    .find(text.as_bytes())
+                    .or_else(|| index.find(b"same\0\0\0\0\x01\0\0\0"));
+                assert!(group.is_some());
+            }
+            assert!(
+                index.examined <= SITES as usize + 4 * MESSAGES,
+                "{} examined",
+                index.examined
+            );
+        }
     }
 }

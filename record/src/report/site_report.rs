@@ -67,8 +67,8 @@ report_rows! {
     distinct_messages: u64;
     /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
     extent: Option<Extent>;
-    /// Some of the messages: the first one, other distinct ones, then others, each in the order of their records. With `repeats`,
-    /// the first message that was ever reported.
+    /// Some of the messages, in the order of their records: distinct ones, then others. With `repeats`, the first message that was
+    /// ever reported.
     samples: Vec<Sample>
         [line 1: |site| site.samples.first().and_then(condition)]
         [line 2: |site| site.samples.first().and_then(|first| values(first, site.values_left_out))]
@@ -266,11 +266,13 @@ fn other_samples(site: &SiteReport) -> Vec<String> {
 /// `again: 312 invocations in at least 78 submits at cull.comp:31 (bad index 7)`.
 pub(crate) fn again(site: &SiteReport) -> String {
     let submits = match site.repeats.unwrap_or(1) {
-        1 => "another submit".to_owned(),
-        n => format!("at least {n} more submits"),
+        // The submit of the last report may not have ended then.
+        0 => String::new(),
+        1 => " in another submit".to_owned(),
+        n => format!(" in at least {n} more submits"),
     };
     let invocations = count(site.invocations, "invocation");
-    format!("again: {invocations} in {submits} at {}", place(site))
+    format!("again: {invocations}{submits} at {}", place(site))
 }
 
 /// Position, else function and module, and the first message: one line.

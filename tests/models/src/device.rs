@@ -1,3 +1,9 @@
 //! The layer's state of a device.
 
 pub mod state;
+
+/// No module of the models looks at the clock of loops.
+pub mod loop_clock {
+    /// Stands for the clock.
+    pub struct LoopClock;
+}

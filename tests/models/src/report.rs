@@ -49,7 +49,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
 }
 
 /// Keeps the report of aborts after which the device continues.
-pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Vec<QueueUse>) {
+pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Vec<QueueUse>, _: bool) {
     if !records.is_empty() {
         deliver(device, None, records.clone());
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// See `layer/src/settings/values.rs`.
+/// See `settings/src/choice.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnAbort {
     /// The device is lost.
@@ -11,7 +11,7 @@ pub enum OnAbort {
     Continue,
 }
 
-/// See `layer/src/settings/mod.rs`.
+/// See `settings/src/table.rs`.
 pub struct Settings {
     /// The effect of an abort.
     pub on_abort: OnAbort,

@@ -7,7 +7,7 @@ use super::support::expect_narrow;
 use crate::case::{Case, Context, cases};
 use crate::heap::Heap;
 use crate::vk::test_driver::call_log;
-use crate::vk::{DEVICE_VARIABLE, Device, Gpu, More, candidate, code, khr, with_create_info};
+use crate::vk::{DEVICE_VARIABLE, Device, ExtraDeviceInfo, Gpu, candidate, code, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::prelude::VkResult;
 use ash::{ext, vk};
@@ -132,7 +132,7 @@ unsafe fn on_instance(
         let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
         let family = families.iter().position(computes).unwrap_or(0) as u32;
         let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-        let mut more = More::default();
+        let mut more = ExtraDeviceInfo::default();
         if shader == Shader::Object {
             more.extensions.push(ext::shader_object::NAME);
             more.features.push(&mut objects);

@@ -6,7 +6,7 @@ use super::constant_data::{Table, element, literal, packed, require, shader, tab
 use super::support::{run, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
-use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
+use crate::vk::{Device, DeviceOptions, ExtraDeviceInfo, Gpu, khr};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ fn without_the_others(gpu: &Gpu) -> Result<()> {
         abort: false,
         ..DeviceOptions::default()
     };
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: vec![khr::SHADER_CONSTANT_DATA_NAME],
         features: vec![&mut data],
     };

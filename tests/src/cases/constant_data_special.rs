@@ -6,7 +6,7 @@ use super::support::{bytes, expect_end, expect_payloads, run_specialised, same_s
 use crate::assembly::{assemble, assemble_file};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Device, Gpu, Image, Pass, Stage, Way};
+use crate::vk::{Device, Gpu, Image, Pass, ShaderSource, Stage};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -153,7 +153,7 @@ fn fragment(gpu: &Gpu, aborts: bool) -> Result<()> {
             },
         ];
         let image = Image::new(device)?;
-        let pass = Pass::with(device, &stages, &[], Way::Modules)?;
+        let pass = Pass::with(device, &stages, &[], ShaderSource::Modules)?;
         let result = pass.record(&image, if aborts { [17, 42] } else { [1000; 2] })?.run();
         expect_end(result, aborts)?;
         image.expect_white(&[(0, 0), (18, 42)])?;

@@ -5,7 +5,7 @@ use super::support::{expect_end, same_set};
 use crate::case::{Case, Skip, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -40,7 +40,7 @@ fn multiply(gpu: &Gpu, abort: Option<(usize, f32, &str)>) -> Result<()> {
         vulkan_memory_model: true,
         ..DeviceOptions::default()
     };
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: vec![name],
         features: vec![&mut features],
     };

@@ -4,7 +4,7 @@ use super::objects::{ask_properties, create_pipeline};
 use super::support::{GROUPS, check_entry_point, marked};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, Submission};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Submission};
 use anyhow::Result;
 use ash::ext::descriptor_buffer;
 use ash::vk::{self, BufferUsageFlags as Usage};
@@ -18,7 +18,7 @@ pub(super) const CASES: &[Case] = cases! {
 fn dispatch(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     gpu.require_extension(descriptor_buffer::NAME)?;
     let mut features = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: vec![descriptor_buffer::NAME],
         features: vec![&mut features],
     };

@@ -5,7 +5,7 @@ use super::objects::{create_pipeline, error_code};
 use super::support::{GROUPS, check_entry_point, marked, run_entry_point, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Kernel, Submission};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 
@@ -25,9 +25,9 @@ fn create<'gpu>(gpu: &'gpu Gpu, physical: &[vk::PhysicalDevice], abort: bool) ->
         abort,
         ..DeviceOptions::default()
     };
-    let more = More {
+    let more = ExtraDeviceInfo {
         features: vec![&mut group],
-        ..More::default()
+        ..ExtraDeviceInfo::default()
     };
     Device::extended(gpu, options, more)
 }

@@ -7,7 +7,7 @@ use super::support::{expect_lost, expect_success, incremented, marked, run, same
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, More, khr, with_create_info};
+use crate::vk::{Buffer, Device, ExtraDeviceInfo, Gpu, Kernel, khr, with_create_info};
 use crate::word_shader::word_shader;
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -93,7 +93,7 @@ fn by_application(context: &Context) -> Result<()> {
 /// A device with extensions, but without their features.
 fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr]) -> Result<Device<'gpu>> {
     let mut timeline = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: names.to_vec(),
         features: vec![&mut timeline],
     };

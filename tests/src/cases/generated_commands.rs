@@ -9,7 +9,7 @@ use crate::vk::generated_commands::{
     Commands, DISPATCH, EXECUTION_SET, Features, GeneratedInfo, INDIRECT_BINDABLE, LayoutInfo, MemoryInfo, NAME,
     PREPROCESS_BUFFER, SetInfo, SetPipelines, SetToken, SetWrite, Tagged, Token,
 };
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Kernel, Submission};
 use anyhow::Result;
 use ash::vk::{self, BufferUsageFlags as Usage};
 use std::ptr;
@@ -38,7 +38,7 @@ fn generated(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     names.into_iter().try_for_each(|name| gpu.require_extension(name))?;
     let mut features = Features::new(0, [vk::TRUE, vk::FALSE]);
     let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: names.to_vec(),
         features: vec![&mut features, &mut maintenance],
     };

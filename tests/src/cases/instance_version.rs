@@ -4,7 +4,7 @@
 use super::support::{expect_end, expect_narrow, open_with_extensions, words};
 use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, More, khr, with_create_info};
+use crate::vk::{Buffer, Device, ExtraDeviceInfo, Gpu, Kernel, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::vk;
 use glslang::{SpirvVersion, VulkanVersion};
@@ -29,7 +29,9 @@ fn shader() -> Result<Vec<u32>> {
 }
 
 fn create(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
-    with_create_info(0, abort, More::default(), |info| Device::create(gpu, &info, 0))
+    with_create_info(0, abort, ExtraDeviceInfo::default(), |info| {
+        Device::create(gpu, &info, 0)
+    })
 }
 
 fn run(device: &Device<'_>, aborts: bool) -> Result<()> {

@@ -7,28 +7,28 @@ use super::support::{GROUPS, check_entry_point, draw, expect_end, marked, run_ke
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
+use crate::vk::{Buffer, Device, Gpu, Kernel, ShaderSource, stage};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle as _};
 
 pub(super) const CASES: &[Case] = cases! {
-    "pipeline_creation::a_compute_shader_chained_to_its_stage" => compute(gpu, ComputeWay::Inline, &[5, 38]),
+    "pipeline_creation::a_compute_shader_chained_to_its_stage" => compute(gpu, ComputeSource::Inline, &[5, 38]),
         logs(&["word 5 is 7"]);
     "pipeline_creation::a_specialised_shader_chained_to_its_stage" => specialised(gpu, &[5, 38]);
     "pipeline_creation::a_specialised_shader_chained_to_its_stage_without_an_abort" => specialised(gpu, &[]), silent();
-    "pipeline_creation::a_derived_compute_pipeline" => compute(gpu, ComputeWay::Derivative, &[5, 38]);
-    "pipeline_creation::a_compute_pipeline_that_keeps_its_module" => compute(gpu, ComputeWay::Twice, &[5, 38]);
+    "pipeline_creation::a_derived_compute_pipeline" => compute(gpu, ComputeSource::Derivative, &[5, 38]);
+    "pipeline_creation::a_compute_pipeline_that_keeps_its_module" => compute(gpu, ComputeSource::Twice, &[5, 38]);
     "pipeline_creation::one_module_that_cannot_be_rewritten_fails_its_own_pipeline" => one_fails(gpu, &[5, 38]),
         logs(&["cannot rewrite a shader module", "word 5 is 7"]), on_top();
     "pipeline_creation::the_pipelines_beside_a_failed_one_run" => one_fails(gpu, &[]),
         logs(&["cannot rewrite a shader module"]), on_top();
     "pipeline_creation::compute_without_a_taken_abort" => compute_never_taken(gpu), silent();
-    "pipeline_creation::graphics_shaders_chained_to_their_stages" => graphics(gpu, Way::Inline, true),
+    "pipeline_creation::graphics_shaders_chained_to_their_stages" => graphics(gpu, ShaderSource::Inline, true),
         logs(&["pixel 17 42"]);
-    "pipeline_creation::graphics_libraries" => graphics(gpu, Way::Libraries, true), logs(&["pixel 17 42"]);
-    "pipeline_creation::graphics_libraries_of_chained_shaders" => graphics(gpu, Way::InlineLibraries, true),
+    "pipeline_creation::graphics_libraries" => graphics(gpu, ShaderSource::Libraries, true), logs(&["pixel 17 42"]);
+    "pipeline_creation::graphics_libraries_of_chained_shaders" => graphics(gpu, ShaderSource::InlineLibraries, true),
         logs(&["pixel 17 42"]);
-    "pipeline_creation::a_derived_graphics_pipeline" => graphics(gpu, Way::Derivative, true);
+    "pipeline_creation::a_derived_graphics_pipeline" => graphics(gpu, ShaderSource::Derivative, true);
     "pipeline_creation::graphics_without_a_taken_abort" => graphics_never_taken(gpu), silent();
 };
 
@@ -47,14 +47,14 @@ pub(super) fn with_inline<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Resul
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ComputeWay {
+enum ComputeSource {
     Inline,
     Derivative,
     /// Two pipelines of one module in one call.
     Twice,
 }
 
-fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
+fn compute(gpu: &Gpu, source: ComputeSource, aborting: &[usize]) -> Result<()> {
     with_inline(gpu, |device| {
         let buffer = Buffer::storage(device, &marked(aborting))?;
         let mut kernel = Kernel::bound(device, &[&buffer])?;
@@ -63,7 +63,7 @@ fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
         let mut first = vk::Pipeline::null();
         // SAFETY: the handles belong to this device; the create infos point to data that outlives the calls.
         unsafe {
-            if way == ComputeWay::Inline {
+            if source == ComputeSource::Inline {
                 let stage = stage(vk::ShaderModule::null()).push_next(&mut module);
                 kernel.create_from(stage, vk::PipelineCache::null())?;
             } else {
@@ -73,7 +73,7 @@ fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
                     .layout(kernel.layout)
                     .base_pipeline_index(-1);
                 let (parent, mut child) = (info.flags(vk::PipelineCreateFlags::ALLOW_DERIVATIVES), info);
-                if way == ComputeWay::Derivative {
+                if source == ComputeSource::Derivative {
                     child = child.flags(vk::PipelineCreateFlags::DERIVATIVE).base_pipeline_index(0);
                 }
                 let pipelines = device
@@ -127,13 +127,18 @@ fn one_fails(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
 }
 
 fn compute_never_taken(gpu: &Gpu) -> Result<()> {
-    let ways = [ComputeWay::Inline, ComputeWay::Derivative, ComputeWay::Twice];
-    ways.into_iter().try_for_each(|way| compute(gpu, way, &[]))
+    let sources = [ComputeSource::Inline, ComputeSource::Derivative, ComputeSource::Twice];
+    sources.into_iter().try_for_each(|source| compute(gpu, source, &[]))
 }
 
 fn graphics_never_taken(gpu: &Gpu) -> Result<()> {
-    let ways = [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative];
-    ways.into_iter().try_for_each(|way| graphics(gpu, way, false))
+    let sources = [
+        ShaderSource::Inline,
+        ShaderSource::Libraries,
+        ShaderSource::InlineLibraries,
+        ShaderSource::Derivative,
+    ];
+    sources.into_iter().try_for_each(|source| graphics(gpu, source, false))
 }
 
 /// Constant data and its length come from the stage's specialisation, as with a module object.
@@ -153,11 +158,11 @@ fn specialised(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     Ok(())
 }
 
-fn graphics(gpu: &Gpu, way: Way, aborts: bool) -> Result<()> {
+fn graphics(gpu: &Gpu, source: ShaderSource, aborts: bool) -> Result<()> {
     with_inline(gpu, |device| {
         let shaders = ["stage/cover.vert", "stage/fragment.frag"];
         let push = if aborts { [17, 42] } else { [1000, 1000] };
-        let (image, result) = draw(device, &shaders, &[], way, push)?;
+        let (image, result) = draw(device, &shaders, &[], source, push)?;
         check_fragment(device, &image, result, push)
     })
 }

@@ -4,7 +4,7 @@ use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, RAY_STAGES, Rays, Scene, Stage, groups};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, RAY_STAGES, Rays, Scene, Stage, groups};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -61,7 +61,7 @@ pub(super) fn on_device_with(gpu: &Gpu, inline: bool, check: impl FnOnce(&Device
     let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
     let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
     let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
-    let mut more = More {
+    let mut more = ExtraDeviceInfo {
         extensions: names.to_vec(),
         features: vec![&mut pipelines, &mut structures],
     };

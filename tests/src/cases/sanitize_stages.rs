@@ -6,7 +6,7 @@ use super::sanitize::{ENDLESS, SANITIZE};
 use super::support::{compile_stages_by, draw_compiled, expect_success, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl::compile_endless;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, More, Rays, Way};
+use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Image, Rays, ShaderSource};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -37,7 +37,7 @@ const MESH: u32 = 2;
 fn fragment(gpu: &Gpu, pixel: [u32; 2]) -> Result<()> {
     let device = without_abort(gpu)?;
     let shaders = compile_stages_by(&["stage/cover.vert", "stage/fragment.frag"], compile_endless)?;
-    let (image, result) = draw_compiled(&device, &shaders, &[], Way::Modules, pixel)?;
+    let (image, result) = draw_compiled(&device, &shaders, &[], ShaderSource::Modules, pixel)?;
     expect_success(result)?;
     for (x, y) in [(16, 42), (17, 42), (18, 42), (17, 41), (63, 63)] {
         let shaded = [x as u8, y as u8, 255, 255];
@@ -51,7 +51,7 @@ fn fragment(gpu: &Gpu, pixel: [u32; 2]) -> Result<()> {
 fn vertex(gpu: &Gpu, number: u32) -> Result<()> {
     let device = without_abort(gpu)?;
     let shaders = compile_stages_by(&["stage/vertex.vert", "stage/white.frag"], compile_endless)?;
-    let (image, result) = draw_compiled(&device, &shaders, &[], Way::Modules, [number, 0])?;
+    let (image, result) = draw_compiled(&device, &shaders, &[], ShaderSource::Modules, [number, 0])?;
     expect_success(result)?;
     match number < 3 {
         // The position of the vertex is undefined.
@@ -80,7 +80,7 @@ fn primitives(gpu: &Gpu, stage: u32, at: u32) -> Result<()> {
     };
     let buffer = Buffer::storage(&device, &[0; 256])?;
     let shaders = compile_stages_by(names, compile_endless)?;
-    let (image, result) = draw_compiled(&device, &shaders, &[&buffer], Way::Modules, [stage, at])?;
+    let (image, result) = draw_compiled(&device, &shaders, &[&buffer], ShaderSource::Modules, [stage, at])?;
     expect_success(result)?;
     // The other invocation of the geometry shader draws, too.
     if stage == GEOMETRY || at as usize >= count {
@@ -107,7 +107,7 @@ fn mesh(gpu: &Gpu, stage: u32, at: u32) -> Result<()> {
         abort: false,
         ..DeviceOptions::default()
     };
-    let more = More {
+    let more = ExtraDeviceInfo {
         extensions: vec![ash::ext::mesh_shader::NAME],
         features: vec![&mut mesh],
     };
@@ -115,7 +115,8 @@ fn mesh(gpu: &Gpu, stage: u32, at: u32) -> Result<()> {
     let buffer = Buffer::storage(&device, &[0; 256])?;
     let names = ["mesh/two.task", "mesh/triangle.mesh", "stage/white.frag"];
     let shaders = compile_stages_by(&names, compile_endless)?;
-    let (image, result): (Image<'_>, _) = draw_compiled(&device, &shaders, &[&buffer], Way::Modules, [stage, at])?;
+    let (image, result): (Image<'_>, _) =
+        draw_compiled(&device, &shaders, &[&buffer], ShaderSource::Modules, [stage, at])?;
     expect_success(result)?;
     let words = buffer.read();
     if stage == 0 {

@@ -7,7 +7,7 @@ use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::shader_cache;
-use crate::vk::{Buffer, Gpu, Kernel, Way};
+use crate::vk::{Buffer, Gpu, Kernel, ShaderSource};
 use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result};
 use vkabort_test_kit::spirv_tools;
@@ -231,7 +231,7 @@ fn unreachable(gpu: &Gpu, at: &[usize]) -> Result<()> {
 fn helpers(gpu: &Gpu) -> Result<()> {
     let device = without_abort(gpu)?;
     let shaders = compile_stages_by(&["sanitize/half.vert", "sanitize/helper.frag"], glsl::compile)?;
-    let (image, result) = draw_compiled(&device, &shaders, &[], Way::Modules, [0, 0])?;
+    let (image, result) = draw_compiled(&device, &shaders, &[], ShaderSource::Modules, [0, 0])?;
     expect_success(result)?;
     image.expect_white(&[(0, 0), (20, 20), (62, 0), (0, 62)])
 }

@@ -14,7 +14,7 @@ use super::support::{
 };
 use crate::case::{Case, Context, cases};
 use crate::glsl::{self, compile_endless};
-use crate::vk::{Buffer, Gpu, Kernel, Way};
+use crate::vk::{Buffer, Gpu, Kernel, ShaderSource};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -74,13 +74,18 @@ fn specialised(gpu: &Gpu, step: u32) -> Result<()> {
 
 fn graphics(gpu: &Gpu, pixel: [u32; 2]) -> Result<()> {
     let shaders = compile_stages_by(&["stage/cover.vert", "stage/fragment.frag"], compile_endless)?;
-    for way in [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative] {
+    for source in [
+        ShaderSource::Inline,
+        ShaderSource::Libraries,
+        ShaderSource::InlineLibraries,
+        ShaderSource::Derivative,
+    ] {
         with_inline(gpu, |device| {
-            let (image, result) = draw_compiled(device, &shaders, &[], way, pixel)?;
+            let (image, result) = draw_compiled(device, &shaders, &[], source, pixel)?;
             expect_success(result)?;
             let expected = if pixel == [17, 42] { [0; 4] } else { [17, 42, 255, 255] };
             let found = image.texel(17, 42);
-            ensure!(found == expected, "{way:?}: {found:?}");
+            ensure!(found == expected, "{source:?}: {found:?}");
             Ok(())
         })?;
     }

@@ -16,12 +16,12 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&[
             "`explode` is not a valid value for trap (from environment variable VK_VKABORT_SHADER_ABORT_TRAP); using return. \
              Valid values: return, fault, hang",
-            "`5` is not a valid value for max_message_size (from vk_layer_settings.txt, line 1); using the default, 65536. Valid \
-             values: bytes, also as 64K or 1M, from 65536 to 16777216",
+            "`5` is not a valid value for max_message_size (from vk_layer_settings.txt, line 1); using 65536. Valid values: 65536 \
+             to 16777216 bytes, also as 64K or 1M",
             "`perhaps` is not a valid value for on_abort (from VK_EXT_layer_settings); using lose. Valid values: lose, \
              continue",
-            "vk_layer_settings.txt, line 2: `no_such` is not a setting of this layer and has no effect. Settings: enable, \
-             emulation",
+            "vk_layer_settings.txt, line 2: `no_such` is not a setting of this layer and has no effect. `vkabort settings` lists \
+             the settings",
         ]);
     "settings::names_without_effect_are_reported_with_the_nearest_one" => misspelt(context),
         alone(), set(&[("on_abrot", "continue")]),

@@ -3,7 +3,7 @@
 use super::support::{MARK, bytes, expect_lost, expect_success, marked, run, same_set, same_words};
 use crate::assembly::assemble_file;
 use crate::case::{Case, cases};
-use crate::vk::{Buffer, Device, Image, Pass, Stage, Way};
+use crate::vk::{Buffer, Device, Image, Pass, ShaderSource, Stage};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -39,7 +39,7 @@ fn draw(device: &Device<'_>, aborting: &[usize]) -> Result<()> {
         stage(vk::ShaderStageFlags::VERTEX),
         stage(vk::ShaderStageFlags::FRAGMENT),
     ];
-    let pass = Pass::with(device, &stages, &[&buffer], Way::Modules)?;
+    let pass = Pass::with(device, &stages, &[&buffer], ShaderSource::Modules)?;
     let submission = pass.record(&image, [0, 0])?;
     let result = submission.run();
     let Some(&at) = aborting.first() else {

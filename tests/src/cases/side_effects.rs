@@ -4,7 +4,7 @@ use super::support::{GROUPS, draw, expect_end, expect_payloads, incremented, mar
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, Kernel, Way};
+use crate::vk::{Buffer, Device, Kernel, ShaderSource};
 use anyhow::{Result, ensure};
 
 pub(super) const CASES: &[Case] = cases! {
@@ -39,7 +39,7 @@ fn fragment(device: &Device<'_>, aborting: Option<u32>) -> Result<()> {
     let texels = Buffer::texels(device, &[0; 128])?;
     let shaders = ["stage/cover.vert", "stage/side_effects.frag"];
     let push = [4, aborting.unwrap_or(1000)];
-    let (image, result) = draw(device, &shaders, &[&buffer, &texels], Way::Modules, push)?;
+    let (image, result) = draw(device, &shaders, &[&buffer, &texels], ShaderSource::Modules, push)?;
     expect_end(result, aborting.is_some())?;
     if let Some(at) = aborting {
         expect_payloads(device, &[Payload::text("fragment %u").scalar(at).bytes()])?;

@@ -5,7 +5,7 @@ use super::support::{bytes, expect_lost, expect_success, marked};
 use super::{ray, ray_pipeline_creation};
 use crate::case::{Case, cases};
 use crate::glsl_debug::{self, Form};
-use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way, specialization};
+use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, ShaderSource, Stage, specialization};
 use anyhow::Result;
 use ash::vk;
 use std::ffi::CStr;
@@ -25,9 +25,9 @@ pub(super) const CASES: &[Case] = cases! {
     "specialization::of_two_submissions" => two_submissions(device), alone(), reports("specialized_twice"),
         set(&[("on_abort", "continue")]);
     "specialization::of_a_pipeline_that_does_not_abort" => compute(device, Values::Lenient), silent();
-    "specialization::of_graphics_libraries" => graphics(gpu, Way::Libraries),
+    "specialization::of_graphics_libraries" => graphics(gpu, ShaderSource::Libraries),
         logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
-    "specialization::of_a_graphics_pipeline" => graphics(gpu, Way::Inline),
+    "specialization::of_a_graphics_pipeline" => graphics(gpu, ShaderSource::Inline),
         logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
     "specialization::of_ray_tracing_libraries" => rays(gpu),
         logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
@@ -127,7 +127,7 @@ fn two_submissions(device: &Device<'_>) -> Result<()> {
 }
 
 /// Fragment shaders of one module, of which only the specialised one aborts.
-fn graphics(gpu: &Gpu, way: Way) -> Result<()> {
+fn graphics(gpu: &Gpu, source: ShaderSource) -> Result<()> {
     super::pipeline_creation::with_inline(gpu, |device| {
         let vertex = crate::glsl::compile("stage/cover.vert")?;
         let fragment = glsl_debug::compile("report/specialized.frag", Form::Lines)?;
@@ -140,7 +140,7 @@ fn graphics(gpu: &Gpu, way: Way) -> Result<()> {
                     ..Stage::new(vk::ShaderStageFlags::FRAGMENT, &fragment)
                 },
             ];
-            Pass::with(device, &stages, &[], way)
+            Pass::with(device, &stages, &[], source)
         });
         let (default, small) = (default?, small?);
         device.name(default.pipeline(), c"linked 64")?;

@@ -3,7 +3,7 @@
 use super::support::{draw, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, cases};
 use crate::payload::Payload;
-use crate::vk::{Device, Image, Way, WordKernel};
+use crate::vk::{Device, Image, ShaderSource, WordKernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -46,13 +46,13 @@ pub(super) fn check_fragment(
 }
 
 fn fragment(device: &Device<'_>) -> Result<()> {
-    let (image, result) = draw(device, &FRAGMENT, &[], Way::Modules, [17, 42])?;
+    let (image, result) = draw(device, &FRAGMENT, &[], ShaderSource::Modules, [17, 42])?;
     check_fragment(device, &image, result, [17, 42])
 }
 
 fn vertex(device: &Device<'_>) -> Result<()> {
     let shaders = ["stage/vertex.vert", "stage/white.frag"];
-    let (_, result) = draw(device, &shaders, &[], Way::Modules, [1, 0])?;
+    let (_, result) = draw(device, &shaders, &[], ShaderSource::Modules, [1, 0])?;
     expect_lost(result)?;
     let payloads = device.payloads()?;
     let text = Payload::text("vertex %d of instance %d");
@@ -66,7 +66,7 @@ fn vertex(device: &Device<'_>) -> Result<()> {
 }
 
 fn fragment_never_taken(device: &Device<'_>) -> Result<()> {
-    let (image, result) = draw(device, &FRAGMENT, &[], Way::Modules, [1000, 1000])?;
+    let (image, result) = draw(device, &FRAGMENT, &[], ShaderSource::Modules, [1000, 1000])?;
     expect_success(result)?;
     let pixels = (0..Image::EXTENT * Image::EXTENT).map(|i| (i % Image::EXTENT, i / Image::EXTENT));
     pixels.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))

@@ -4,7 +4,7 @@ use crate::case::Context;
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::khr::FaultInfo;
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way, WordKernel};
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, ShaderSource, Stage, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
@@ -191,16 +191,9 @@ pub(super) fn compile_stages_by(
     by: fn(&str) -> Result<Vec<u32>>,
 ) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
     let compile = |shader: &&str| {
-        let kind = match shader.rsplit('.').next() {
-            Some("vert") => vk::ShaderStageFlags::VERTEX,
-            Some("tesc") => vk::ShaderStageFlags::TESSELLATION_CONTROL,
-            Some("tese") => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
-            Some("geom") => vk::ShaderStageFlags::GEOMETRY,
-            Some("task") => vk::ShaderStageFlags::TASK_EXT,
-            Some("mesh") => vk::ShaderStageFlags::MESH_EXT,
-            _ => vk::ShaderStageFlags::FRAGMENT,
-        };
-        Ok((kind, by(shader)?))
+        let stage = shader.rsplit('.').next().and_then(glsl::stage_of);
+        let (.., kind) = stage.with_context(|| format!("{shader} has no extension of a shader stage"))?;
+        Ok((*kind, by(shader)?))
     };
     shaders.iter().map(compile).collect()
 }
@@ -210,10 +203,10 @@ pub(super) fn draw<'a, 'device: 'a>(
     device: &'device Device<'device>,
     shaders: &[&str],
     buffers: &[&'a Buffer<'a>],
-    way: Way,
+    source: ShaderSource,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
-    draw_compiled(device, &compile_stages(shaders)?, buffers, way, push)
+    draw_compiled(device, &compile_stages(shaders)?, buffers, source, push)
 }
 
 /// [`draw`] with compiled shaders.
@@ -221,12 +214,12 @@ pub(super) fn draw_compiled<'a, 'device: 'a>(
     device: &'device Device<'device>,
     compiled: &[(vk::ShaderStageFlags, Vec<u32>)],
     buffers: &[&'a Buffer<'a>],
-    way: Way,
+    source: ShaderSource,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
     let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     let image = Image::new(device)?;
-    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, way)?;
+    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, source)?;
     let result = pass.record(&image, push)?.run();
     Ok((image, result))
 }
@@ -238,7 +231,7 @@ pub(super) fn draw_with_words<'device>(
     push: [u32; 2],
 ) -> Result<(Image<'device>, Ran)> {
     let buffer = Buffer::storage(device, &[0; 256])?;
-    let (image, result) = draw(device, shaders, &[&buffer], Way::Modules, push)?;
+    let (image, result) = draw(device, shaders, &[&buffer], ShaderSource::Modules, push)?;
     let ran = Ran {
         result,
         payloads: payloads_if_lost(device, result)?,

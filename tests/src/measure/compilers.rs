@@ -4,7 +4,7 @@ use super::shaders::{Shader, Variant};
 use crate::case::Context;
 use crate::pipeline::{Code, Pipeline};
 use crate::statistics::{CAPTURE, executables, metrics};
-use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
+use crate::vk::{Device, DeviceOptions, ExtraDeviceInfo, Gpu, khr};
 use anyhow::Result;
 use ash::vk;
 use vkabort_runner::Measurement;
@@ -61,7 +61,7 @@ fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
         ..DeviceOptions::default()
     };
     let mut features = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
-    let mut more = More::default();
+    let mut more = ExtraDeviceInfo::default();
     if gpu.has_extension(ash::khr::pipeline_executable_properties::NAME)? {
         features.pipeline_executable_info = vk::TRUE;
         more.extensions.push(ash::khr::pipeline_executable_properties::NAME);

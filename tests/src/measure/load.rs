@@ -7,7 +7,7 @@ use super::calls::{DeviceSetup, PLAIN, create_gpu, with_instance_info};
 use super::{shortest, time};
 use crate::assembly;
 use crate::memory::resident;
-use crate::vk::{Device, DeviceOptions, Gpu, More, with_create_info};
+use crate::vk::{Device, DeviceOptions, ExtraDeviceInfo, Gpu, with_create_info};
 use anyhow::{Context as _, Result};
 use ash::vk;
 use std::ptr;
@@ -83,7 +83,7 @@ fn device(setup: DeviceSetup) -> Result<Duration> {
         .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
     let family = u32::try_from(family.context("no queue computes")?)?;
     let mut device = vk::Device::null();
-    let time = with_create_info(family, setup.abort, More::default(), |info| {
+    let time = with_create_info(family, setup.abort, ExtraDeviceInfo::default(), |info| {
         // SAFETY: the structures are valid for the call.
         time(|| Ok(unsafe { (commands.create_device)(gpu.physical, &info, ptr::null(), &mut device) }.result()?))
     })?;

@@ -63,7 +63,7 @@ impl Variant {
     ];
 
     /// Name in tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Unchecked => "no check",
             Self::Return => "return",

@@ -17,7 +17,7 @@ use vkabort_oracle::choices::Choices;
 use vkabort_oracle::module::{Id, Module};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
-use writer::Writer;
+use writer::{Messages, Writer};
 
 /// A program as text.
 #[derive(Clone, Debug)]
@@ -52,7 +52,17 @@ impl Program {
         let mut choices = Choices::seeded(seed);
         Self {
             language,
-            text: Writer::program(language, &mut choices, aborts),
+            text: Writer::program(language, &mut choices, aborts, Messages::Random),
+        }
+    }
+
+    /// A program of a seed whose aborts send the variables in scope, by name, or in an otherwise equal program nothing.
+    pub fn with_variables(language: Language, seed: u64, sends: bool) -> Self {
+        let mut choices = Choices::seeded(seed);
+        let messages = if sends { Messages::Variables } else { Messages::Nothing };
+        Self {
+            language,
+            text: Writer::program(language, &mut choices, true, messages),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Language;
-use super::writer::{Around, Ty, Writer};
+use super::writer::{Around, Messages, Ty, Writer};
 
 impl Writer<'_> {
     pub(super) fn statements(&mut self, fewest: u32, most: u32, depth: u32) {
@@ -72,6 +72,10 @@ impl Writer<'_> {
 
     pub(super) fn declare(&mut self, ty: Ty) {
         let name = self.fresh("v");
+        self.declare_as(ty, name);
+    }
+
+    fn declare_as(&mut self, ty: Ty, name: String) {
         match ty {
             Ty::Vector => {
                 let (kind, value) = (self.language.vector(3), self.vector(3, 1));
@@ -100,6 +104,9 @@ impl Writer<'_> {
 
     /// An abort with a message of several parts, guarded by `due`.
     pub(super) fn abort(&mut self) {
+        if self.messages != Messages::Random {
+            return self.abort_with_variables();
+        }
         let (mut text, mut arguments) = (format!("site {}", self.next_name), String::new());
         for _ in 0..self.choices.between(1, 4) {
             let (specifier, argument) = match self.choices.below(4) {
@@ -123,6 +130,74 @@ impl Writer<'_> {
         } else {
             self.line("if (due()) common_word = 0u;");
         }
+    }
+
+    /// An abort with the variables in scope.
+    fn abort_with_variables(&mut self) {
+        let (mut text, mut arguments) = (self.fresh("site "), String::new());
+        let mut seen = Vec::new();
+        for (ty, name) in self.scope.iter().rev() {
+            if seen.contains(name) || name == "common_word" {
+                continue;
+            }
+            seen.push(name.clone());
+            let parts: &[&str] = match ty {
+                Ty::Vector => &[".x", ".y", ".z"],
+                Ty::Pair => &[".first", ".second.x", ".second.y"],
+                Ty::Array => &["[0]", "[1]", "[2]", "[3]"],
+                _ => &[""],
+            };
+            for part in parts {
+                text += &format!(" {name}{part}=%u");
+                arguments += &format!(", {name}{part}");
+            }
+        }
+        let abort = self.language.abort();
+        match self.messages {
+            Messages::Variables => self.line(&format!("if (due()) {abort}(\"{text}\"{arguments});")),
+            _ => {
+                let site = text.split(' ').take(2).collect::<Vec<_>>().join(" ");
+                self.line(&format!("if (due()) {abort}(\"{site}\");"));
+            }
+        }
+    }
+
+    /// The name of a new loop counter.
+    fn counter(&mut self) -> String {
+        let counter = self.fresh("i");
+        let is_taken = |name: &str| self.scope.iter().any(|(_, other)| other == name);
+        match ["i", "j"].into_iter().find(|name| !is_taken(name)) {
+            Some(name) if self.messages != Messages::Random => name.to_owned(),
+            _ => counter,
+        }
+    }
+
+    /// The name of a loop counter that is declared in front of its loop, and stays in scope behind it.
+    fn unique(&mut self, counter: String) -> String {
+        match self.messages {
+            Messages::Random => counter,
+            _ => {
+                let counter = self.fresh("i");
+                self.scope.push((Ty::Uint, counter.clone()));
+                counter
+            }
+        }
+    }
+
+    /// Declares a variable in a block, sometimes by the name of another one.
+    fn declare_in_block(&mut self, outside: usize) {
+        if self.messages == Messages::Random || !self.choices.chance(50) {
+            return;
+        }
+        let taken: Vec<String> = self.scope.iter().skip(outside).map(|(_, name)| name.clone()).collect();
+        let places = self.names(Ty::Place).into_iter();
+        let others: Vec<String> = places
+            .filter(|name| name.starts_with('v') && !taken.contains(name))
+            .collect();
+        let shadowed = others.get(self.choices.below(others.len() as u32) as usize).cloned();
+        let shadowed = shadowed.filter(|_| self.choices.chance(40));
+        let name = shadowed.unwrap_or_else(|| self.fresh("v"));
+        self.declare_as(Ty::Place, name);
     }
 
     fn leave(&mut self) {
@@ -169,7 +244,7 @@ impl Writer<'_> {
     }
 
     fn iteration(&mut self, depth: u32) {
-        let (counter, count) = (self.fresh("i"), self.choices.between(1, 4));
+        let (counter, count) = (self.counter(), self.choices.between(1, 4));
         let before = self.times;
         self.times = before.saturating_mul(count);
         if self.cost + self.times * 10 > self.budget {
@@ -193,11 +268,13 @@ impl Writer<'_> {
                 self.block(&head, depth, &[(Ty::Uint, counter)]);
             }
             1 => {
+                let counter = self.unique(counter);
                 self.line(&format!("uint {counter} = 0u;"));
                 let head = format!("while (++{counter} <= {count}u{})", more("&&"));
                 self.block(&head, depth, &[(Ty::Uint, counter)]);
             }
             _ => {
+                let counter = self.unique(counter);
                 self.line(&format!("uint {counter} = 0u;"));
                 self.block("do", depth, &[(Ty::Uint, counter.clone())]);
                 self.line(&format!("while (++{counter} < {count}u{});", more("&&")));
@@ -213,6 +290,7 @@ impl Writer<'_> {
         self.scope.extend_from_slice(extra);
         self.line(&format!("{head} {{"));
         self.indent += 1;
+        self.declare_in_block(outside);
         self.statements(1, 3, depth - 1);
         self.indent -= 1;
         self.line("}");

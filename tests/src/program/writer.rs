@@ -36,11 +36,23 @@ pub(super) enum Around {
     Switch,
 }
 
+/// What aborts send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Messages {
+    /// Random expressions.
+    Random,
+    /// The variables in scope. Names repeat, as in source that people write.
+    Variables,
+    /// Nothing; the program is otherwise the same as with `Variables`.
+    Nothing,
+}
+
 /// Writes one program.
 pub(super) struct Writer<'c> {
     pub(super) language: Language,
     pub(super) choices: &'c mut Choices,
     pub(super) aborts: bool,
+    pub(super) messages: Messages,
     text: String,
     pub(super) indent: usize,
     /// Variables in scope.
@@ -59,11 +71,12 @@ pub(super) struct Writer<'c> {
 
 impl<'c> Writer<'c> {
     /// Writes a whole program.
-    pub(super) fn program(language: Language, choices: &'c mut Choices, aborts: bool) -> String {
+    pub(super) fn program(language: Language, choices: &'c mut Choices, aborts: bool, messages: Messages) -> String {
         let mut writer = Self {
             language,
             choices,
             aborts,
+            messages,
             text: language.head(aborts),
             indent: 0,
             scope: Vec::new(),

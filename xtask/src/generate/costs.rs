@@ -34,7 +34,8 @@ met.
 ";
 
 const END: &str = "
-`bench/RESULTS.md` in the repository has every measurement, with the machine and the commit. `cargo xtask bench` repeats them.
+`bench/RESULTS.md` in the repository names the machine and the commit of each part. `cargo xtask bench` repeats the measurements and
+writes all of them to `bench/results/tables.md`.
 ";
 
 /// The page.

@@ -1,4 +1,4 @@
-//! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the layer's manifest, the command's
+//! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the table of settings, the command's
 //! arguments, the C interface and the results of the benchmarks; `--check` compares them.
 
 mod c_header;
@@ -6,7 +6,6 @@ mod chain_sizes;
 mod costs;
 mod device_lost_commands;
 mod registry;
-mod settings;
 
 use crate::toolchain;
 use anyhow::{Context, Result, ensure};
@@ -32,7 +31,6 @@ pub fn generate(check: bool) -> Result<()> {
             "layer/src/intercept/device_lost_commands.txt",
             device_lost_commands::generate(&registry)?,
         ),
-        ("docs/src/settings.md", settings::generate()?),
         ("docs/src/costs.md", costs::generate()?),
         ("decode/include/vkabort_decode.h", c_header::generate()?),
     ];
@@ -55,9 +53,14 @@ pub fn generate(check: bool) -> Result<()> {
         stale.join(", ")
     );
     if !check {
-        // The code is a test of the command, which `cargo xtask test` runs.
-        let mut reference = toolchain::cargo(&["test", "--quiet", "--package", "vkabort-cli", "--bins", "reference"]);
-        process::run(reference.env("VKABORT_BLESS", "1"))?;
+        // The code is a test of each crate, which `cargo xtask test` runs.
+        for arguments in [
+            ["vkabort-settings", "--lib", "generated"],
+            ["vkabort-cli", "--bins", "reference"],
+        ] {
+            let mut test = toolchain::cargo(&["test", "--quiet", "--package"]);
+            process::run(test.args(arguments).env("VKABORT_BLESS", "1"))?;
+        }
     }
     Ok(())
 }

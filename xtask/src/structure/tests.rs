@@ -51,6 +51,37 @@ fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
     Ok(())
 }
 
+/// The analyses that follow values read the view of values: they build no graph and no map of stores themselves.
+#[test]
+fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
+    const READERS: [&str; 3] = ["analysis/effects", "analysis/ranges", "pass/values"];
+    const BUILDERS: [&str; 5] = [
+        "Dominators",
+        "successor_nodes",
+        "predecessors(&",
+        "LoopNest::new",
+        "VariableUses",
+    ];
+    let mut found = Vec::new();
+    for reader in READERS {
+        let mut folders = vec![root().join("instrument/src").join(reader)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = fs::read_to_string(&path)?;
+                let built = BUILDERS.iter().filter(|builder| text.contains(**builder));
+                found.extend(built.map(|builder| format!("{}: {builder}", path.display())));
+            }
+        }
+    }
+    ensure!(found.is_empty(), "{}", found.join("\n"));
+    Ok(())
+}
+
 #[test]
 fn every_identifier_names_its_thing() -> Result<()> {
     let mut found = Vec::new();

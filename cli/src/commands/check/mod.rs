@@ -8,7 +8,7 @@ mod text;
 
 use crate::failure::{Result, code};
 use crate::inputs::for_each_module;
-use crate::{io, parse};
+use crate::{io, parse, settings};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use finding::Finding;
@@ -62,7 +62,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FOLDER")]
     source_root: Option<PathBuf>,
     /// Maximum size of a message in bytes: maxShaderAbortMessageSize of the devices
-    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = settings::default("max_message_size"), value_parser = parse::bytes)]
     max_message_size: u32,
 }
 

@@ -85,13 +85,15 @@ impl Expressions<'_, '_> {
             let of = self.index.def(ty)?;
             match (of.opcode(), number) {
                 (op::TypeStruct, Some(number)) => {
-                    let member = self.names.member(self.index, ty, number)?;
-                    // The only member of a block that its variable names: Slang's and DXC's buffers.
-                    let is_hidden = of.words.len() == 3 && member.starts_with(['_', '@', '$']) && !text.is_empty();
+                    let member = self.names.member(self.index, ty, number);
+                    // The only member of a block that its variable names: naga's, Slang's and DXC's buffers.
+                    let is_hidden = of.words.len() == 3
+                        && member.as_ref().is_none_or(|member| member.starts_with(['_', '@', '$']))
+                        && !text.is_empty();
                     match (is_hidden, text.is_empty()) {
                         (true, _) => {}
-                        (false, true) => text = member,
-                        (false, false) => text = format!("{text}.{member}"),
+                        (false, true) => text = member?,
+                        (false, false) => text = format!("{text}.{}", member?),
                     }
                 }
                 (op::TypeVector, Some(number)) => {

@@ -6,6 +6,7 @@
 //! CompositeExtract %velocity 1        velocity.y
 //! ```
 
+mod conversions;
 mod described;
 mod memory;
 mod vocabulary;
@@ -13,11 +14,11 @@ mod vocabulary;
 use super::index::Index;
 use super::index::names::Names;
 use crate::spv::op_sets::is_atomic_read;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Inst, op};
 use described::names_of_values;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::scalar::Scalar;
-use vocabulary::{atomic_function, function, glsl_function, is_made_up, operator};
+use vocabulary::{atomic_function, function, glsl_function, is_made_up, operator, prefix};
 
 /// Most operations in an expression, one inside the other.
 const MAX_DEPTH: u32 = 3;
@@ -141,88 +142,90 @@ impl<'a, 'w> Expressions<'a, 'w> {
         if let Some(name) = self.described.get(&id) {
             return Some(Expression::simple(name.clone()));
         }
-        // Copies and operations are defined after their operands, but for phis, which are not followed.
-        let operand = |at: usize, depth| {
-            let id = inst.id(at);
-            self.index.def(id).filter(|def| def.offset < inst.offset)?;
-            self.describe(id, depth)
-        };
+        self.operation(&inst, depth)
+    }
+
+    /// An expression for an operand. Copies and operations are defined after their operands, but for phis, which are not
+    /// followed.
+    fn operand(&self, inst: &Inst<'_>, at: usize, depth: u32) -> Option<Expression> {
+        let id = inst.id(at);
+        self.index.def(id).filter(|def| def.offset < inst.offset)?;
+        self.describe(id, depth)
+    }
+
+    /// An expression for the result of an instruction.
+    fn operation(&self, inst: &Inst<'_>, depth: u32) -> Option<Expression> {
         let below = depth.checked_sub(1);
+        let simple = Expression::simple;
         match inst.opcode() {
-            op::Load => self.pointer(inst.pointer(), 0, depth).map(Expression::simple),
-            op::CopyObject
-            | op::CopyLogical
-            | op::Bitcast
-            | op::UConvert
-            | op::SConvert
-            | op::FConvert
-            | op::Image
-            | op::SampledImage => operand(3, depth),
-            op::ConvertSToF | op::ConvertUToF => self.call("float", &[operand(3, below?)?]),
-            op::ConvertFToS => self.call("int", &[operand(3, below?)?]),
-            op::ConvertFToU => self.call("uint", &[operand(3, below?)?]),
+            op::Load => self.pointer(inst.pointer(), 0, depth).map(simple),
+            op::CopyObject | op::CopyLogical | op::Image | op::SampledImage => self.operand(inst, 3, depth),
+            op::ConvertFToU..=op::FConvert | op::Bitcast => match (self.cast_back(inst), self.conversion(inst)) {
+                (Some(original), _) => self.describe(original, below?),
+                (None, Some(function)) => self.call(inst, &function, std::iter::once(3), below?),
+                (None, None) => self.operand(inst, 3, depth),
+            },
             op::CompositeExtract => {
-                let base = operand(3, depth)?;
-                self.part(base.operand(), self.index.type_of(inst.id(3)), inst.from(4), depth)
-                    .map(Expression::simple)
+                let base = self.operand(inst, 3, depth)?.operand();
+                let ty = self.index.type_of(inst.id(3));
+                self.part(base, ty, inst.from(4), depth).map(simple)
             }
-            op::ArrayLength => {
-                let (pointer, member) = (inst.id(3), inst.word(4));
-                let base = self.pointer(pointer, 0, depth)?;
-                let structure = self.pointee(pointer)?;
-                let array = self.part(base, structure, &[member], depth)?;
-                Some(Expression::simple(format!("{array}.length()")))
-            }
-            op::SNegate | op::FNegate => Some(Expression::simple(format!("-{}", operand(3, below?)?.operand()))),
-            op::Not => Some(Expression::simple(format!("~{}", operand(3, below?)?.operand()))),
-            op::ExtInst if self.glsl.contains(&inst.ext_inst_set()) => {
-                let name = glsl_function(inst.ext_inst())?;
-                let arguments: Vec<Expression> = (5..inst.words.len())
-                    .map(|at| operand(at, below?))
-                    .collect::<Option<_>>()?;
-                self.call(name, &arguments)
-            }
+            op::ArrayLength => self.array_length(inst, depth),
             op::VectorShuffle if inst.id(3) == inst.id(4) => {
-                let swizzle: Option<String> = inst
-                    .from(5)
-                    .iter()
-                    .map(|at| COMPONENTS.get(*at as usize).copied())
-                    .collect();
-                Some(Expression::simple(format!(
-                    "{}.{}",
-                    operand(3, depth)?.operand(),
-                    swizzle?
-                )))
-            }
-            opcode if is_atomic_read(opcode) => {
-                let memory = self.pointer(inst.id(3), 0, depth)?;
-                let text = match opcode {
-                    op::AtomicLoad => memory,
-                    _ => format!("{}({memory}, ..)", atomic_function(opcode)?),
-                };
-                Some(Expression::simple(text))
+                let component = |at: &u32| COMPONENTS.get(*at as usize).copied();
+                let swizzle: String = inst.from(5).iter().map(component).collect::<Option<_>>()?;
+                let vector = self.operand(inst, 3, depth)?.operand();
+                Some(simple(format!("{vector}.{swizzle}")))
             }
             op::FunctionCall => {
                 let name = self.names.function(self.index, inst.callee());
-                (!name.starts_with('%')).then(|| Expression::simple(format!("{name}(..)")))
+                (!name.starts_with('%')).then(|| simple(format!("{name}(..)")))
             }
-            opcode => {
-                if let Some((name, operands)) = function(opcode) {
-                    let arguments: Vec<Expression> =
-                        operands.iter().map(|at| operand(*at, below?)).collect::<Option<_>>()?;
-                    return self.call(name, &arguments);
+            op::ExtInst if self.glsl.contains(&inst.ext_inst_set()) => {
+                let name = glsl_function(inst.ext_inst())?;
+                self.call(inst, name, 5..inst.words.len(), below?)
+            }
+            opcode if is_atomic_read(opcode) => {
+                let memory = self.pointer(inst.id(3), 0, depth)?;
+                Some(simple(match opcode {
+                    op::AtomicLoad => memory,
+                    _ => format!("{}({memory}, ..)", atomic_function(opcode)?),
+                }))
+            }
+            opcode => match (function(opcode), prefix(opcode)) {
+                (Some((name, operands)), _) => self.call(inst, name, operands.iter().copied(), below?),
+                (None, Some(symbol)) => {
+                    let operand = self.operand(inst, 3, below?)?;
+                    Some(simple(format!("{symbol}{}", operand.operand())))
                 }
-                let symbol = operator(opcode)?;
-                let (left, right) = (operand(3, below?)?, operand(4, below?)?);
-                let text = format!("{} {symbol} {}", left.operand(), right.operand());
-                let operator = Some(opcode);
-                Some(Expression { text, operator })
-            }
+                (None, None) => {
+                    let symbol = operator(opcode)?;
+                    let [left, right] = [self.operand(inst, 3, below?)?, self.operand(inst, 4, below?)?];
+                    let text = format!("{} {symbol} {}", left.operand(), right.operand());
+                    let operator = Some(opcode);
+                    Some(Expression { text, operator })
+                }
+            },
         }
     }
 
-    fn call(&self, function: &str, arguments: &[Expression]) -> Option<Expression> {
-        let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+    fn array_length(&self, inst: &Inst<'_>, depth: u32) -> Option<Expression> {
+        let (pointer, member) = (inst.id(3), inst.word(4));
+        let base = self.pointer(pointer, 0, depth)?;
+        let array = self.part(base, self.pointee(pointer)?, &[member], depth)?;
+        Some(Expression::simple(format!("{array}.length()")))
+    }
+
+    /// The call of a function with some operands of an instruction.
+    fn call(
+        &self,
+        inst: &Inst<'_>,
+        function: &str,
+        operands: impl Iterator<Item = usize>,
+        depth: u32,
+    ) -> Option<Expression> {
+        let arguments = operands.map(|at| Some(self.operand(inst, at, depth)?.text));
+        let arguments: Vec<String> = arguments.collect::<Option<_>>()?;
         Some(Expression::simple(format!("{function}({})", arguments.join(", "))))
     }
 }

@@ -1,6 +1,6 @@
 //! Words of the source language: operators, functions, built-ins.
 
-use crate::spv::op;
+use crate::spv::op::{self, glsl};
 
 /// Names that compilers give to their own variables.
 pub(super) fn is_made_up(name: &str) -> bool {
@@ -27,13 +27,26 @@ pub(super) fn operator(opcode: u16) -> Option<&'static str> {
     })
 }
 
+/// The symbol of an operation of one operand.
+pub(super) fn prefix(opcode: u16) -> Option<&'static str> {
+    match opcode {
+        op::SNegate | op::FNegate => Some("-"),
+        op::Not => Some("~"),
+        _ => None,
+    }
+}
+
 /// The last of the products of vectors and matrices.
 const MATRIX_TIMES_MATRIX: u16 = spirv::Op::MatrixTimesMatrix as u16;
 
 /// Operations that are functions in GLSL, with the words of the arguments that are shown.
 pub(super) fn function(opcode: u16) -> Option<(&'static str, &'static [usize])> {
     use spirv::Op;
-    const FUNCTIONS: [(Op, &str, &[usize]); 24] = [
+    const FUNCTIONS: [(Op, &str, &[usize]); 28] = [
+        (Op::ConvertSToF, "float", &[3]),
+        (Op::ConvertUToF, "float", &[3]),
+        (Op::ConvertFToS, "int", &[3]),
+        (Op::ConvertFToU, "uint", &[3]),
         (Op::BitCount, "bitCount", &[3]),
         (Op::BitReverse, "bitfieldReverse", &[3]),
         (Op::BitFieldUExtract, "bitfieldExtract", &[3, 4, 5]),
@@ -88,39 +101,39 @@ pub(super) fn atomic_function(opcode: u16) -> Option<&'static str> {
 /// Functions of `GLSL.std.450` by number.
 pub(super) fn glsl_function(number: u32) -> Option<&'static str> {
     Some(match number {
-        1 => "round",
-        3 => "trunc",
-        4 | 5 => "abs",
-        6 | 7 => "sign",
-        8 => "floor",
-        9 => "ceil",
-        10 => "fract",
-        13 => "sin",
-        14 => "cos",
-        15 => "tan",
-        25 => "atan",
-        26 => "pow",
-        27 => "exp",
-        28 => "log",
-        29 => "exp2",
-        30 => "log2",
-        31 => "sqrt",
-        32 => "inversesqrt",
-        33 => "determinant",
-        37..=39 => "min",
-        40..=42 => "max",
-        43..=45 => "clamp",
-        46 => "mix",
-        48 => "step",
-        49 => "smoothstep",
-        50 => "fma",
-        66 => "length",
-        67 => "distance",
-        68 => "cross",
-        69 => "normalize",
-        71 => "reflect",
-        73 => "findLSB",
-        74 | 75 => "findMSB",
+        glsl::Round => "round",
+        glsl::Trunc => "trunc",
+        glsl::FAbs | glsl::SAbs => "abs",
+        glsl::FSign | glsl::SSign => "sign",
+        glsl::Floor => "floor",
+        glsl::Ceil => "ceil",
+        glsl::Fract => "fract",
+        glsl::Sin => "sin",
+        glsl::Cos => "cos",
+        glsl::Tan => "tan",
+        glsl::Atan2 => "atan",
+        glsl::Pow => "pow",
+        glsl::Exp => "exp",
+        glsl::Log => "log",
+        glsl::Exp2 => "exp2",
+        glsl::Log2 => "log2",
+        glsl::Sqrt => "sqrt",
+        glsl::InverseSqrt => "inversesqrt",
+        glsl::Determinant => "determinant",
+        glsl::FMin | glsl::UMin | glsl::SMin => "min",
+        glsl::FMax | glsl::UMax | glsl::SMax => "max",
+        glsl::FClamp | glsl::UClamp | glsl::SClamp => "clamp",
+        glsl::FMix => "mix",
+        glsl::Step => "step",
+        glsl::SmoothStep => "smoothstep",
+        glsl::Fma => "fma",
+        glsl::Length => "length",
+        glsl::Distance => "distance",
+        glsl::Cross => "cross",
+        glsl::Normalize => "normalize",
+        glsl::Reflect => "reflect",
+        glsl::FindILsb => "findLSB",
+        glsl::FindSMsb | glsl::FindUMsb => "findMSB",
         _ => return None,
     })
 }

@@ -5,8 +5,8 @@ use super::source_text::Texts;
 use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
-use crate::spv::{Code, Id, Inst, Words, literal, op};
-use vkabort_record::site::{Location, Snippet};
+use crate::spv::{Code, Id, Inst, Words, op};
+use vkabort_record::site::Location;
 
 /// Limit on a chain of scopes or inlined calls; the rest is left out.
 const MAX_CHAIN: usize = 64;
@@ -15,15 +15,25 @@ const MAX_CHAIN: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position<'a> {
     /// `OpLine` or `DebugLine` in force.
-    line: Option<Inst<'a>>,
+    pub(super) line: Option<Inst<'a>>,
     /// `DebugScope` in force.
-    scope: Option<Inst<'a>>,
+    pub(super) scope: Option<Inst<'a>>,
 }
 
 impl Position<'_> {
     /// Whether a source line is in force.
     pub(crate) fn has_line(&self) -> bool {
         self.line.is_some()
+    }
+
+    /// Word offset of the instruction that sets the line.
+    pub(crate) fn line_offset(&self) -> Option<usize> {
+        self.line.map(|line| line.offset)
+    }
+
+    /// The `DebugInlinedAt` of the function here, if it is inlined.
+    pub(crate) fn inlined_at(&self) -> Id {
+        self.scope.map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT))
     }
 
     /// Repeats the position at the start of a new block. Copies of `OpExtInst` get fresh result ids.
@@ -44,6 +54,8 @@ impl Position<'_> {
 pub(crate) struct LocalVariable {
     /// Its name; with members behind it if this is a part of the variable.
     pub(crate) name: String,
+    /// Whether it is an element of an array. Stores by an index that is not constant have no description.
+    pub(crate) is_element: bool,
     /// Its `DebugLocalVariable`.
     id: Id,
     /// The scope that declares it.
@@ -56,11 +68,6 @@ impl LocalVariable {
     /// Whether a position is in the variable's scope.
     pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
         self.is_in_scope_of(index, position, 1)
-    }
-
-    /// Whether a position is in the variable's scope, or in a function that was inlined into it.
-    pub(crate) fn is_live(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
-        self.is_in_scope_of(index, position, MAX_CHAIN)
     }
 
     /// Whether one of the innermost `frames` of a position is in the variable's scope. Without a scope at the position, a variable of
@@ -78,9 +85,17 @@ impl LocalVariable {
         })
     }
 
-    /// Whether both are of the same call of a function.
-    pub(crate) fn is_of_frame_of(&self, other: &Self) -> bool {
-        self.inlined_at == other.inlined_at
+    /// Whether both are of the same variable in the same call of a function, of which each may be a part.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        (self.id, self.inlined_at) == (other.id, other.inlined_at)
+    }
+
+    /// Scopes between a position and the variable's. `None` if it is not in scope, or the position has none.
+    pub(crate) fn distance(&self, index: &Index<'_>, position: &Position<'_>) -> Option<usize> {
+        let (scope, inlined_at) = index.frames_of(position).next()?;
+        let mut scopes = index.scopes(scope);
+        let distance = scopes.position(|of| of.result() == self.scope)?;
+        (inlined_at == self.inlined_at).then_some(distance)
     }
 }
 
@@ -104,7 +119,7 @@ pub(crate) struct Inlined {
 
 impl<'a> Index<'a> {
     /// The descriptive instruction set that an instruction belongs to. `None` for other instructions.
-    fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
+    pub(super) fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
         if inst.opcode() != op::ExtInst {
             return None;
         }
@@ -156,7 +171,7 @@ impl<'a> Index<'a> {
     }
 
     /// The instruction with this id, if it is of a debug-information set.
-    fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
+    pub(super) fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
         let inst = self.def(id)?;
         let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other)?;
         Some((set, inst))
@@ -192,7 +207,7 @@ impl<'a> Index<'a> {
         let scope = |operand| position.scope.map_or(Id::NONE, |inst| inst.id(operand));
         let mut chain = vec![Inlined {
             function: self.function_of_scope(scope(operand::SCOPE)),
-            location: position.line.and_then(|line| self.location(&line, texts)),
+            location: self.location_of(position, texts),
         }];
         let mut next = scope(operand::SCOPE_INLINED_AT);
         while chain.len() < MAX_CHAIN
@@ -224,7 +239,7 @@ impl<'a> Index<'a> {
     }
 
     /// The enclosing scopes of a scope, itself first.
-    fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
+    pub(super) fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
         let debug_inst = |id| self.debug_def(id).map(|(_, inst)| inst);
         std::iter::successors(debug_inst(scope), move |inst| match inst.ext_inst() {
             debug_info::LEXICAL_BLOCK => debug_inst(inst.id(operand::BLOCK_PARENT)),
@@ -241,6 +256,16 @@ impl<'a> Index<'a> {
             .filter(|(_, ty)| ty.ext_inst() == debug_info::TYPE_COMPOSITE)?;
         let (_, member) = self.debug_def(composite.id(operand::COMPOSITE_MEMBERS + number as usize))?;
         (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
+    }
+
+    /// Whether the compiler describes the lexical blocks of variables.
+    pub(crate) fn has_lexical_blocks(&self) -> bool {
+        let blocks = [debug_info::LEXICAL_BLOCK, debug_info::LEXICAL_BLOCK_DISCRIMINATOR];
+        let is_block = |inst: Inst<'_>| {
+            let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other);
+            set.is_some() && blocks.contains(&inst.ext_inst())
+        };
+        self.has_debug_info() && self.globals().any(is_block)
     }
 
     /// Whether the module has debug information that describes variables.
@@ -267,8 +292,12 @@ impl<'a> Index<'a> {
             .string(variable.id(operand::VARIABLE_NAME))
             .filter(|name| !name.is_empty())?;
         let mut ty = variable.id(operand::VARIABLE_TYPE);
+        let mut is_element = false;
         for part in inst.from(operand::DESCRIBED_PART) {
             let number = self.number(set, *part);
+            is_element |= self
+                .debug_def(ty)
+                .is_some_and(|(_, ty)| ty.ext_inst() == debug_info::TYPE_ARRAY);
             let member = self.debug_member(ty, number);
             name += &match member.and_then(|member| self.string(member.id(operand::MEMBER_NAME))) {
                 Some(member) => format!(".{member}"),
@@ -279,136 +308,13 @@ impl<'a> Index<'a> {
         Some(DescribedVariable {
             variable: LocalVariable {
                 name,
+                is_element,
                 id: variable.result(),
                 scope: variable.id(operand::VARIABLE_PARENT),
-                inlined_at: position
-                    .scope
-                    .map_or(Id::NONE, |scope| scope.id(operand::SCOPE_INLINED_AT)),
+                inlined_at: position.inlined_at(),
             },
             is_declaration,
             value: inst.id(operand::DESCRIBED_VALUE),
         })
-    }
-
-    /// The name of the function that a scope is in.
-    fn function_of_scope(&self, scope: Id) -> Option<String> {
-        let function = self
-            .scopes(scope)
-            .find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
-        self.string(function.id(operand::FUNCTION_NAME))
-            .filter(|name| !name.is_empty())
-    }
-
-    /// The `DebugSource` of a scope.
-    fn source_of_scope(&self, scope: Id) -> Option<Id> {
-        self.scopes(scope).find_map(|inst| match inst.ext_inst() {
-            debug_info::FUNCTION => Some(inst.id(operand::FUNCTION_SOURCE)),
-            debug_info::LEXICAL_BLOCK => Some(inst.id(operand::BLOCK_SOURCE)),
-            _ => None,
-        })
-    }
-
-    /// A number among the operands of debug information.
-    fn number(&self, set: DebugSet, operand: u32) -> u32 {
-        match set {
-            DebugSet::OpenCl => operand,
-            _ => self
-                .def(Id::new(operand))
-                .filter(|i| i.opcode() == op::Constant)
-                .map_or(0, |i| i.constant_bits() as u32),
-        }
-    }
-
-    /// The source position that an `OpLine` or `DebugLine` names.
-    fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
-        if line.opcode() == op::Line {
-            let file = self.string(line.line_file())?;
-            let source = texts.line(line.line_file(), line.line_number(), || {
-                self.source_of_file(line.line_file())
-            });
-            return Some(Location {
-                file,
-                line: line.line_number(),
-                column: line.line_column(),
-                source,
-            });
-        }
-        let number = |word| self.number(DebugSet::Shader, word);
-        self.location_in(
-            line.id(operand::LINE_SOURCE),
-            number(line.word(operand::LINE_START)),
-            number(line.word(operand::COLUMN_START)),
-            texts,
-        )
-    }
-
-    /// The source text around a position whose `location` is [`Inlined::location`] of its innermost function. A location
-    /// without a column moves to the start of its statement.
-    pub(crate) fn snippet(
-        &self,
-        position: &Position<'_>,
-        location: &mut Option<Location>,
-        texts: &Texts,
-    ) -> Option<Snippet> {
-        let line = position.line?;
-        let id = match line.opcode() {
-            op::Line => line.line_file(),
-            _ => line.id(operand::LINE_SOURCE),
-        };
-        texts.snippet(id, location.as_mut()?)
-    }
-
-    /// A position in a `DebugSource`.
-    fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
-        let (_, source) = self
-            .debug_def(source)
-            .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
-        Some(Location {
-            file: self.string(source.id(operand::SOURCE_FILE))?,
-            line,
-            column,
-            source: texts.line(source.result(), line, || self.text_of_source(&source)),
-        })
-    }
-
-    /// Text of an `OpString`.
-    pub(crate) fn string(&self, id: Id) -> Option<String> {
-        let inst = self.def(id).filter(|i| i.opcode() == op::String)?;
-        Some(literal::string(inst.from(2)))
-    }
-
-    /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
-    fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
-        let mut text = self.string(source.id(operand::SOURCE_TEXT))?;
-        let more = self
-            .insts(source.end(), self.sections.globals)
-            .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
-            .take_while(|inst| inst.ext_inst() == debug_info::SOURCE_CONTINUED);
-        text.extend(more.filter_map(|inst| self.string(inst.id(operand::CONTINUED_TEXT))));
-        Some(text)
-    }
-
-    /// Text of the `OpSource` and `OpSourceContinued` of a file, else of its `DebugSource`.
-    fn source_of_file(&self, file: Id) -> Option<String> {
-        let mut text = None;
-        for inst in self.insts(self.sections.extensions, self.sections.annotations) {
-            match (inst.opcode(), &mut text) {
-                (op::Source, None) if inst.id(3) == file && inst.words.len() > 4 => {
-                    text = Some(literal::string(inst.from(4)));
-                }
-                (op::SourceContinued, Some(text)) => text.push_str(&literal::string(inst.from(1))),
-                (_, Some(_)) => break,
-                _ => {}
-            }
-        }
-        if text.is_some() || self.debug_sets.is_empty() {
-            return text;
-        }
-        let source = self.globals().find(|inst| {
-            matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
-                && inst.ext_inst() == debug_info::SOURCE
-                && inst.id(operand::SOURCE_FILE) == file
-        })?;
-        self.text_of_source(&source)
     }
 }

@@ -4,12 +4,12 @@
 
 pub(crate) mod constant;
 pub(crate) mod debug;
+mod debug_source;
 mod functions;
 mod items;
 pub(crate) mod names;
 mod sections;
 pub(crate) mod source_text;
-mod statements;
 pub(crate) mod typed;
 mod types;
 

@@ -43,6 +43,14 @@ keys! {
     CallIndex
     /// A basic block, by its position in its function.
     Node
+    /// A variable or pointer parameter that a function accesses (`analysis::view`).
+    ObjectIndex
+    /// A part of such an object that is followed by itself.
+    CellIndex
+    /// A definition of a cell: a store, a meeting of stores.
+    DefIndex
+    /// An access of a function to an object.
+    AccessIndex
 }
 
 /// Consecutive positions.
@@ -84,10 +92,16 @@ impl<K: Key> Run<K> {
 }
 
 /// Values by position.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table<K, V> {
     values: Vec<V>,
     key: PhantomData<K>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
 }
 
 impl<K: Key, V> Table<K, V> {

@@ -1,78 +1,292 @@
-//! Comparisons that hold in a block, since every path to it passes a branch that made them.
+//! Comparisons that hold in blocks, since every path there has taken a branch of them.
 
-use crate::analysis::index::Index;
+use super::comparisons::mirrored;
+use super::keys::{Key, Keys};
+use crate::analysis::effects::{Condition, Test, component_count};
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::value_flow::{Condition, Test, ValueFlow};
+use crate::analysis::view::path::Path;
+use crate::analysis::view::{FunctionView, Origin};
 use crate::spv::{Id, op};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// Limits on branches and comparisons that are considered for one block.
-const MAX_BRANCHES: usize = 64;
-const MAX_FACTS: usize = 128;
+/// Most facts of one number that are used at a place, nearest first. More make no difference but for a check that cannot fail, which
+/// is planted.
+const MOST_FACTS: usize = 64;
+/// Most Booleans of one condition that are read. The same holds for more.
+const MOST_PARTS: usize = 64;
 
-/// A comparison with its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fact {
-    pub(crate) comparison: Id,
-    /// The component of a vector.
-    pub(crate) component: Option<u32>,
-    pub(crate) result: bool,
+/// A comparison of a number with another one, and its result.
+#[derive(Clone, Debug)]
+pub(super) struct Fact {
+    /// The opcode with the number as its first operand.
+    pub(super) opcode: u16,
+    pub(super) other: Key,
+    pub(super) result: bool,
+    /// It holds in all blocks that this one dominates.
+    pub(super) from: BlockIndex,
+    /// Position of the fact of the same number that holds in all these blocks, too.
+    around: Option<usize>,
 }
 
-/// The comparisons of the branches that every path to a block has taken.
-pub(super) fn facts_at(index: &Index<'_>, flow: &ValueFlow<'_, '_>, block: BlockIndex) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let mut at = block;
-    for _ in 0..MAX_BRANCHES {
-        let Some(parent) = flow.parent(at) else { break };
-        let branch = index.blocks.get(parent).map(|parent| index.terminator(parent));
-        if let Some(branch) = branch.filter(|branch| branch.opcode() == op::BranchConditional) {
-            let label = index.blocks.get(at).map_or(Id::NONE, |block| block.label);
-            let targets = [branch.true_label(), branch.false_label()];
-            // Back edges come from blocks that the branch dominates too.
-            if targets.contains(&label) && targets[0] != targets[1] && is_entered_from(flow, at, parent) {
-                add(index, &mut facts, branch.condition(), None, targets[0] == label);
+/// The facts of a function, by the number that is compared.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    all: HashMap<Key, Vec<Fact>>,
+    /// Those of edges to blocks that other edges lead to, too: by the block of the branch, with the block that it leads to in place
+    /// of the one from which on they hold.
+    on_edges: HashMap<(Key, BlockIndex), Vec<Fact>>,
+}
+
+impl Facts {
+    /// O(blocks * Booleans of a condition).
+    pub(super) fn new(function: &FunctionView<'_, '_>, keys: &mut Keys) -> Self {
+        let mut facts = Self::default();
+        for number in function.graph.reverse_postorder() {
+            for outcome in outcomes(function, *number) {
+                let edge = (!outcome.is_alone).then_some(*number);
+                facts.add_condition(
+                    function,
+                    keys,
+                    (outcome.condition, None, outcome.result),
+                    outcome.to,
+                    edge,
+                );
             }
         }
-        at = parent;
+        facts.nest(function);
+        facts
     }
-    facts
-}
 
-/// The comparisons that conditions consist of.
-pub(super) fn of_conditions(index: &Index<'_>, conditions: &[Condition]) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    for condition in conditions.iter().filter(|condition| condition.test != Test::NonZero) {
-        let result = condition.test == Test::True;
-        add(index, &mut facts, condition.value, condition.component, result);
-    }
-    facts
-}
-
-/// Whether a block is entered from one block only, but for back edges.
-fn is_entered_from(flow: &ValueFlow<'_, '_>, block: BlockIndex, parent: BlockIndex) -> bool {
-    let before = flow.before(block);
-    before
-        .into_iter()
-        .all(|from| from == parent || flow.dominates(block, from))
-}
-
-/// Adds the comparisons that must all have their results for a condition to have its result.
-fn add(index: &Index<'_>, facts: &mut Vec<Fact>, condition: Id, component: Option<u32>, result: bool) {
-    let mut worklist = vec![(condition, result)];
-    while let Some((id, result)) = worklist.pop() {
-        if facts.len() + worklist.len() >= MAX_FACTS {
-            return;
+    /// Facts that hold under the conditions of a point, in its block.
+    pub(super) fn of_conditions(
+        function: &FunctionView<'_, '_>,
+        keys: &mut Keys,
+        conditions: &[Condition],
+        block: BlockIndex,
+    ) -> Self {
+        let mut facts = Self::default();
+        for condition in conditions.iter().filter(|condition| condition.test != Test::NonZero) {
+            let result = condition.test == Test::True;
+            facts.add_condition(
+                function,
+                keys,
+                (condition.value, condition.component, result),
+                block,
+                None,
+            );
         }
-        let Some(inst) = index.def(id) else { continue };
-        match inst.opcode() {
-            op::LogicalNot => worklist.push((inst.first_operand(), !result)),
-            op::LogicalAnd if result => worklist.extend(inst.ids(3).map(|id| (id, result))),
-            op::LogicalOr if !result => worklist.extend(inst.ids(3).map(|id| (id, result))),
-            _ => facts.push(Fact {
-                comparison: id,
-                component,
-                result,
-            }),
+        facts.nest(function);
+        facts
+    }
+
+    /// Orders the facts of each number by a walk of the dominator tree, and connects each with the one around it.
+    fn nest(&mut self, function: &FunctionView<'_, '_>) {
+        for facts in self.all.values_mut() {
+            facts.sort_by_key(|fact| function.graph.tree_times(fact.from).0);
+            let mut open: Vec<(usize, u32)> = Vec::new();
+            for (position, fact) in facts.iter_mut().enumerate() {
+                let (enter, leave) = function.graph.tree_times(fact.from);
+                while open.pop_if(|(_, end)| *end <= enter).is_some() {}
+                fact.around = open.last().map(|(around, _)| *around);
+                open.push((position, leave));
+            }
         }
     }
+
+    /// The facts of a number that hold in a block, nearest first. O(log(facts) + those around).
+    pub(super) fn at<'f>(
+        &'f self,
+        function: &'f FunctionView<'_, '_>,
+        key: &Key,
+        block: BlockIndex,
+    ) -> impl Iterator<Item = &'f Fact> {
+        let all = self.all.get(key).map_or(&[][..], Vec::as_slice);
+        let (enter, _) = function.graph.tree_times(block);
+        let after = all.partition_point(|fact| function.graph.tree_times(fact.from).0 <= enter);
+        let around = |fact: &&'f Fact| all.get(fact.around?);
+        let chain = std::iter::successors(after.checked_sub(1).and_then(|last| all.get(last)), around);
+        let holding = chain.skip_while(move |fact| !function.graph.dominates(fact.from, block));
+        holding.take(MOST_FACTS)
+    }
+
+    /// The facts of a number that hold on the edge between two blocks beside those of the first one.
+    pub(super) fn on_edge<'f>(&'f self, key: &Key, from: BlockIndex, to: BlockIndex) -> impl Iterator<Item = &'f Fact> {
+        let all = self.on_edges.get(&(key.clone(), from)).into_iter().flatten();
+        all.filter(move |fact| fact.from == to)
+    }
+
+    /// Adds the comparisons that must all have their results for a condition to have its result.
+    fn add_condition(
+        &mut self,
+        function: &FunctionView<'_, '_>,
+        keys: &mut Keys,
+        (condition, component, result): (Id, Option<u32>, bool),
+        from: BlockIndex,
+        edge: Option<BlockIndex>,
+    ) {
+        let index = function.index;
+        let mut seen = HashSet::default();
+        let mut worklist = vec![(condition, component, result)];
+        while let Some((id, component, result)) = worklist.pop() {
+            if seen.len() >= MOST_PARTS || !seen.insert((id, component, result)) {
+                continue;
+            }
+            let path = component.into_iter().collect::<Path>();
+            let key = keys.name(function, id, path.clone());
+            let (id, component) = match &key {
+                Key::Value(id, path) if path.len() < 2 => (*id, path.first().copied()),
+                Key::Value(..) => continue,
+                Key::Memory(..) => (id, component),
+            };
+            if let Some(selected) = selected(function, keys, &key, result) {
+                let (value, through) = selected;
+                worklist.push((value, component, result));
+                worklist.extend(on_the_way(
+                    function,
+                    through,
+                    function.graph.immediate_dominator(key_block(function, &key)),
+                ));
+                continue;
+            }
+            let Some(inst) = index.def(id) else { continue };
+            match (inst.opcode(), result) {
+                (op::LogicalNot, _) => worklist.push((inst.id(3), component, !result)),
+                (op::LogicalAnd, true) | (op::LogicalOr, false) => {
+                    worklist.extend(inst.ids(3).map(|id| (id, component, result)));
+                }
+                (op::All, true) | (op::Any, false) => {
+                    let count = component_count(index, index.type_of(inst.id(3)));
+                    worklist.extend((0..count).map(|component| (inst.id(3), Some(component), result)));
+                }
+                (opcode @ op::IEqual..=op::SLessThanEqual, _) => {
+                    let mut operand = |word: usize| keys.name(function, inst.id(word), component.into_iter().collect());
+                    let (left, right) = (operand(3), operand(4));
+                    let of = |opcode, other| Fact {
+                        opcode,
+                        other,
+                        result,
+                        from,
+                        around: None,
+                    };
+                    self.add(left.clone(), of(opcode, right.clone()), edge);
+                    self.add(right, of(mirrored(opcode), left), edge);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, key: Key, fact: Fact, edge: Option<BlockIndex>) {
+        match edge {
+            Some(block) => self.on_edges.entry((key, block)).or_default().push(fact),
+            None => self.all.entry(key).or_default().push(fact),
+        }
+    }
+}
+
+/// An outcome of a branch.
+struct Outcome {
+    to: BlockIndex,
+    /// Whether only this edge leads to the block, but for back edges from blocks that it dominates.
+    is_alone: bool,
+    condition: Id,
+    result: bool,
+}
+
+/// The outcomes of a block's branch.
+fn outcomes(function: &FunctionView<'_, '_>, number: BlockIndex) -> Vec<Outcome> {
+    let Some(block) = function.index.blocks.get(number) else {
+        return Vec::new();
+    };
+    let branch = function.index.terminator(block);
+    if branch.opcode() != op::BranchConditional || branch.true_label() == branch.false_label() {
+        return Vec::new();
+    }
+    let graph = &function.graph;
+    let targets = [(branch.true_label(), true), (branch.false_label(), false)].into_iter();
+    let found = targets.filter_map(|(label, result)| {
+        let to = function.index.block_of_label(function.function, label)?;
+        let mut before = graph.predecessors(to).iter();
+        let is_alone = before.all(|from| *from == number || graph.dominates(to, *from) || !graph.is_reachable(*from));
+        let condition = branch.condition();
+        // A block whose own branch leads back to it.
+        let is_alone = is_alone && to != number;
+        Some(Outcome {
+            to,
+            is_alone,
+            condition,
+            result,
+        })
+    });
+    found.collect()
+}
+
+/// The operand that a phi of Booleans must have taken to have a result, and the block that it comes from: `a && b` as a branch
+/// over `b`.
+fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result: bool) -> Option<(Id, BlockIndex)> {
+    let operands: Vec<(Key, BlockIndex)> = match key {
+        Key::Value(id, path) => {
+            let phi = function
+                .index
+                .def(*id)
+                .filter(|inst| inst.opcode() == op::Phi && path.is_empty())?;
+            let pairs = phi.phi_pairs().map(|(value, label)| {
+                let from = function.index.block_of_label(function.function, label)?;
+                Some((keys.name(function, value, Path::new()), from))
+            });
+            pairs.collect::<Option<_>>()?
+        }
+        Key::Memory(definition, path) => {
+            let phi = function
+                .memory
+                .definitions
+                .get(*definition)
+                .filter(|found| found.origin == Origin::Phi)?;
+            let operands = phi
+                .operands
+                .iter()
+                .map(|(from, operand)| (keys.held(function, *operand, path.clone()), *from));
+            operands.collect()
+        }
+    };
+    let other = if result { op::ConstantFalse } else { op::ConstantTrue };
+    let mut possible = operands.into_iter().filter_map(|(key, from)| match key {
+        Key::Value(id, _) if function.index.opcode(id) == other => None,
+        key => Some((key, from)),
+    });
+    let (only, from) = possible.next().filter(|_| possible.next().is_none())?;
+    match only {
+        Key::Value(id, path) if path.is_empty() => Some((id, from)),
+        _ => None,
+    }
+}
+
+/// The block in which a number is computed.
+fn key_block(function: &FunctionView<'_, '_>, key: &Key) -> BlockIndex {
+    let block = match key {
+        Key::Value(id, _) => function.block_of(*id),
+        Key::Memory(definition, _) => function.memory.definitions.get(*definition).map(|found| found.block),
+    };
+    block.or(function.graph.entry()).unwrap_or_default()
+}
+
+/// The outcomes of the branches that lead from the block `above` to a block which it dominates.
+fn on_the_way(
+    function: &FunctionView<'_, '_>,
+    to: BlockIndex,
+    above: Option<BlockIndex>,
+) -> Vec<(Id, Option<u32>, bool)> {
+    let mut found = Vec::new();
+    let mut at = to;
+    while Some(at) != above && found.len() < MOST_PARTS {
+        let Some(before) = function.graph.immediate_dominator(at) else {
+            break;
+        };
+        let of_branch = outcomes(function, before)
+            .into_iter()
+            .find(|outcome| outcome.is_alone && outcome.to == at);
+        found.extend(of_branch.map(|outcome| (outcome.condition, None, outcome.result)));
+        at = before;
+    }
+    found
 }

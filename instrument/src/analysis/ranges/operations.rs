@@ -1,226 +1,218 @@
 //! Ranges of results from those of operands.
+//!
+//! Additions, subtractions and multiplications wrap. A quotient or remainder by 0, and the least value by -1, are undefined
+//! (SPIR-V specification, Arithmetic Instructions): the range has all results that are defined, and only these, or any values if
+//! none is. A shift by the width or more, and a bit field beyond the value, may have any value as soon as one of the operands
+//! makes them undefined, since implementations agree less on these.
 
-use super::{Question, Range};
-use crate::analysis::index::constant::Length;
-use crate::spv::op::{built_in, decoration};
-use crate::spv::{Id, Inst, op};
+use super::bit_operations as bit;
+use super::interval::{Piece, Range, mask, signed};
+use crate::spv::op;
 
-/// Instructions of `GLSL.std.450`.
-mod glsl {
-    pub(super) const U_MIN: u32 = 38;
-    pub(super) const S_MIN: u32 = 39;
-    pub(super) const U_MAX: u32 = 41;
-    pub(super) const S_MAX: u32 = 42;
-    pub(super) const U_CLAMP: u32 = 44;
-    pub(super) const S_CLAMP: u32 = 45;
+/// The range of the result, of `bits` bits, of an instruction on integers with these operands: for `OpSelect`, the two values.
+/// `None` if nothing is known: another opcode, or operands of widths that the instruction does not have.
+pub(crate) fn computed(opcode: u16, operands: &[Range], bits: u32) -> Option<Range> {
+    match *operands {
+        [value] => unary(opcode, value, bits),
+        [value, amount] if matches!(opcode, op::ShiftRightLogical..=op::ShiftLeftLogical) && value.bits() == bits => {
+            bit::shifted(opcode, value, amount)
+        }
+        [left, right] if left.bits() == bits && right.bits() == bits => binary(opcode, left, right),
+        [base, offset, count] if base.bits() == bits => bit::field(opcode, base, offset, count),
+        [base, insert, offset, count]
+            if opcode == op::BitFieldInsert && base.bits() == bits && insert.bits() == bits =>
+        {
+            bit::inserted(base, insert, offset, count)
+        }
+        _ => None,
+    }
 }
 
-impl Question<'_, '_, '_> {
-    /// The range of a result. `None` if nothing is known.
-    pub(super) fn computed(&mut self, inst: &Inst<'_>, component: Option<u32>, bits: u32, depth: u32) -> Option<Range> {
-        let index = self.ranges.index;
-        let full = Range::full(bits);
-        let positive = full.max >> 1;
-        let from = self.ranges.bits(inst.id(3));
-        let mut operand = |word: usize| self.range(inst.id(word), component, depth + 1);
-        match inst.opcode() {
-            op::Constant | op::SpecConstant | op::SpecConstantOp => {
-                match index.value(inst.result(), self.ranges.options)? {
-                    Length::Fixed(value) => Some(Range::only(value)),
-                    Length::Specialised { .. } => None,
-                }
-            }
-            op::ConstantNull => Some(Range::only(0)),
-            op::ConstantComposite | op::CompositeConstruct => {
-                let parts = inst.ids(3).len() as u32;
-                let vector = index.def(inst.result_type())?;
-                let is_scalars = vector.opcode() == op::TypeVector && vector.component_count() == parts;
-                let part = inst.ids(3).nth(component? as usize).filter(|_| is_scalars)?;
-                Some(self.range(part, None, depth + 1))
-            }
-            op::CompositeExtract => {
-                let &[component] = inst.from(4) else { return None };
-                let vector = inst.id(3);
-                self.built_in(vector, component)
-                    .or_else(|| from.map(|_| self.range(vector, Some(component), depth + 1)))
-            }
-            op::CompositeInsert => match (inst.from(5), component) {
-                ([inserted], Some(component)) if *inserted == component => {
-                    Some(self.range(inst.id(3), None, depth + 1))
-                }
-                ([_], Some(_)) => Some(operand(4)),
-                _ => None,
+fn unary(opcode: u16, value: Range, bits: u32) -> Option<Range> {
+    let is_same = value.bits() == bits;
+    match opcode {
+        op::Bitcast | op::CopyObject | op::UConvert | op::SConvert if is_same => Some(value),
+        op::UConvert | op::SConvert if bits < value.bits() => truncated(value, bits),
+        op::UConvert => Some(Range::unsigned(value.min(), value.max(), bits)),
+        op::SConvert => extended(value, bits),
+        op::BitCount => bit::count(value, bits),
+        op::SNegate if is_same => subtracted(Range::only(0, bits), value),
+        op::Not if is_same => bit::inverted(value),
+        op::BitReverse if is_same => bit::reversed(value),
+        _ => None,
+    }
+}
+
+fn binary(opcode: u16, left: Range, right: Range) -> Option<Range> {
+    match opcode {
+        op::IAdd => added(left, right),
+        op::ISub => subtracted(left, right),
+        op::IMul => multiplied(left, right),
+        op::UDiv => divided(left, right),
+        op::UMod => by_pieces(left, right, |value, divisor| {
+            let (first, last) = remainder(value, nonzero(divisor)?);
+            Some(Range::unsigned(first, last, left.bits()))
+        }),
+        op::SDiv => signed_divided(left, right),
+        op::SRem => by_pieces(left, right, |value, divisor| {
+            signed_remainder(value, divisor, left.bits())
+        }),
+        op::SMod => by_pieces(left, right, |value, divisor| {
+            signed_modulus(value, divisor, left.bits())
+        }),
+        op::BitwiseAnd | op::BitwiseOr | op::BitwiseXor => bit::combined(opcode, left, right),
+        op::Select => Some(left.join(right)),
+        _ => None,
+    }
+}
+
+/// The range of what `compute` gives for every two pieces. `None` if it gives nothing for any.
+pub(super) fn by_pieces(left: Range, right: Range, compute: impl Fn(Piece, Piece) -> Option<Range>) -> Option<Range> {
+    let pairs = left
+        .pieces()
+        .flat_map(|one| right.pieces().map(move |other| (one, other)));
+    pairs.filter_map(|(one, other)| compute(one, other)).reduce(Range::join)
+}
+
+/// The number of values of a piece but one.
+fn more(piece: Piece) -> u128 {
+    u128::from(piece.last - piece.first)
+}
+
+fn added(left: Range, right: Range) -> Option<Range> {
+    by_pieces(left, right, |one, other| {
+        let first = one.first.wrapping_add(other.first);
+        Some(Range::wrapping(first, more(one) + more(other), left.bits()))
+    })
+}
+
+pub(super) fn subtracted(left: Range, right: Range) -> Option<Range> {
+    by_pieces(left, right, |one, other| {
+        let first = one.first.wrapping_sub(other.last);
+        Some(Range::wrapping(first, more(one) + more(other), left.bits()))
+    })
+}
+
+/// The products of signed and of unsigned values have the same low bits, and the range has those of both.
+fn multiplied(left: Range, right: Range) -> Option<Range> {
+    let bits = left.bits();
+    by_pieces(left, right, |one, other| {
+        let least = u128::from(one.first) * u128::from(other.first);
+        let greatest = u128::from(one.last) * u128::from(other.last);
+        let unsigned = Range::wrapping(least as u64, greatest - least, bits);
+        let ends = corners(one, other, bits).map(|(one, other)| one * other);
+        let (first, last) = (ends.iter().min()?, ends.iter().max()?);
+        let signed = Range::wrapping(*first as u64, first.abs_diff(*last), bits);
+        unsigned.meet(signed)
+    })
+}
+
+/// The ends of two pieces as signed values.
+fn corners(one: Piece, other: Piece, bits: u32) -> [(i128, i128); 4] {
+    let ends = |piece: Piece| [piece.first, piece.last].map(|end| i128::from(signed(end, bits)));
+    let ([a, b], [c, d]) = (ends(one), ends(other));
+    [(a, c), (a, d), (b, c), (b, d)]
+}
+
+/// A piece without 0.
+fn nonzero(piece: Piece) -> Option<Piece> {
+    let first = piece.first.max(1);
+    (first <= piece.last).then_some(Piece { first, ..piece })
+}
+
+fn divided(left: Range, right: Range) -> Option<Range> {
+    by_pieces(left, right, |value, divisor| {
+        let divisor = nonzero(divisor)?;
+        let (first, last) = (value.first / divisor.last, value.last / divisor.first);
+        Some(Range::unsigned(first, last, left.bits()))
+    })
+}
+
+fn signed_divided(left: Range, right: Range) -> Option<Range> {
+    let full = Range::full(left.bits());
+    by_pieces(left, right, |value, divisor| {
+        let quotients = corners(value, nonzero(divisor)?, left.bits()).map(|(value, divisor)| value / divisor);
+        let (first, last) = (quotients.iter().min()?, quotients.iter().max()?);
+        // Only the quotient of the least value by -1 is greater.
+        let last = i64::try_from(*last).map_or(full.smax(), |last| last.min(full.smax()));
+        let first = i64::try_from(*first).ok().filter(|first| *first <= last)?;
+        Some(Range::signed(first, last, left.bits()))
+    })
+}
+
+/// The least and the greatest remainder. The divisor is not 0.
+fn remainder(value: Piece, divisor: Piece) -> (u64, u64) {
+    let divide = |value: u64| value.checked_div(divisor.first).unwrap_or(0);
+    if value.last < divisor.first {
+        return (value.first, value.last);
+    }
+    if divisor.first == divisor.last && divide(value.first) == divide(value.last) {
+        let rest = |value: u64| value - divide(value) * divisor.first;
+        return (rest(value.first), rest(value.last));
+    }
+    (0, value.last.min(divisor.last - 1))
+}
+
+/// The absolute values of a piece, and whether it is negative. That of the least value of 64 bits is 2^63.
+fn magnitude(piece: Piece, bits: u32) -> (Piece, bool) {
+    let first = signed(piece.first, bits);
+    let (first, last) = (first.unsigned_abs(), signed(piece.last, bits).unsigned_abs());
+    match signed(piece.first, bits) < 0 {
+        true => (
+            Piece {
+                first: last,
+                last: first,
             },
-            op::CopyObject => Some(operand(3)),
-            op::BitwiseAnd => {
-                let max = operand(3).max.min(operand(4).max);
-                Some(Range { min: 0, max })
-            }
-            op::BitwiseOr => {
-                let (left, right) = (operand(3), operand(4));
-                let leading = (left.max | right.max).leading_zeros();
-                Some(Range {
-                    min: left.min.max(right.min),
-                    max: u64::MAX.checked_shr(leading).unwrap_or(0),
-                })
-            }
-            op::UMod => {
-                let (value, divisor) = (operand(3), operand(4));
-                let last = divisor.max.saturating_sub(1);
-                Some(Range {
-                    min: 0,
-                    max: value.max.min(last),
-                })
-            }
-            op::UDiv => {
-                let (value, divisor) = (operand(3), operand(4));
-                Some(Range {
-                    min: value.min / divisor.max.max(1),
-                    max: value.max / divisor.min.max(1),
-                })
-            }
-            // Like their unsigned forms if no operand is negative.
-            op::SDiv | op::SRem | op::SMod => {
-                let (value, divisor) = (operand(3), operand(4));
-                let is_positive = value.max <= positive && divisor.max <= positive && divisor.min > 0;
-                let max = match inst.opcode() {
-                    op::SDiv => value.max / divisor.min.max(1),
-                    _ => value.max.min(divisor.max.saturating_sub(1)),
-                };
-                is_positive.then_some(Range { min: 0, max })
-            }
-            op::ShiftRightLogical => {
-                let (value, amount) = (operand(3), operand(4));
-                let shifted = |amount: u64| u32::try_from(amount).ok().and_then(|a| value.max.checked_shr(a));
-                Some(Range {
-                    min: 0,
-                    max: shifted(amount.min).unwrap_or(0),
-                })
-            }
-            op::ShiftLeftLogical => {
-                let (value, amount) = (operand(3), operand(4));
-                let amount = u32::try_from(amount.max).ok().filter(|amount| *amount < bits)?;
-                let max = value.max.checked_mul(1u64.checked_shl(amount)?)?;
-                (max <= full.max).then_some(Range { min: value.min, max })
-            }
-            op::IAdd => {
-                let (left, right) = (operand(3), operand(4));
-                let max = left.max.checked_add(right.max)?;
-                let min = left.min.checked_add(right.min)?;
-                (max <= full.max).then_some(Range { min, max })
-            }
-            op::ISub => {
-                let (left, right) = (operand(3), operand(4));
-                (left.min >= right.max).then(|| Range {
-                    min: left.min - right.max,
-                    max: left.max - right.min,
-                })
-            }
-            op::IMul => {
-                let (left, right) = (operand(3), operand(4));
-                let max = left.max.checked_mul(right.max)?;
-                let min = left.min.checked_mul(right.min)?;
-                (max <= full.max).then_some(Range { min, max })
-            }
-            op::UConvert => Some(operand(3)),
-            op::SConvert | op::Bitcast => {
-                let (from, value) = (from?, operand(3));
-                let is_same = inst.opcode() == op::Bitcast && from == bits;
-                (is_same || value.max <= Range::full(from).max >> 1).then_some(value)
-            }
-            op::Select => Some(operand(4).or(operand(5))),
-            op::BitCount => Some(Range {
-                min: 0,
-                max: from?.into(),
-            }),
-            op::Phi => self.of_phi(inst, component, bits, depth),
-            op::ExtInst => match inst.ext_inst() {
-                glsl::U_MIN => {
-                    let (left, right) = (operand(5), operand(6));
-                    Some(Range {
-                        min: left.min.min(right.min),
-                        max: left.max.min(right.max),
-                    })
-                }
-                glsl::U_MAX => {
-                    let (left, right) = (operand(5), operand(6));
-                    Some(Range {
-                        min: left.min.max(right.min),
-                        max: left.max.max(right.max),
-                    })
-                }
-                glsl::S_MIN => {
-                    let (left, right) = (operand(5), operand(6));
-                    (left.max <= positive && right.max <= positive).then(|| Range {
-                        min: left.min.min(right.min),
-                        max: left.max.min(right.max),
-                    })
-                }
-                glsl::S_MAX => {
-                    let (left, right) = (operand(5), operand(6));
-                    // The greater of two values is not negative if one of them is not.
-                    let at_least = [left, right].into_iter().filter(|range| range.max <= positive);
-                    let min = at_least.clone().map(|range| range.min).max()?;
-                    let max = match at_least.count() {
-                        2 => left.max.max(right.max),
-                        _ => positive,
-                    };
-                    Some(Range { min, max })
-                }
-                glsl::U_CLAMP => {
-                    let (low, high) = (operand(6), operand(7));
-                    Some(Range {
-                        min: low.min.min(high.min),
-                        max: high.max,
-                    })
-                }
-                glsl::S_CLAMP => {
-                    let (low, high) = (operand(6), operand(7));
-                    (low.max <= positive && high.max <= positive).then(|| Range {
-                        min: low.min.min(high.min),
-                        max: high.max,
-                    })
-                }
-                _ => None,
-            },
-            op::Load => self
-                .of_built_in_load(inst)
-                .or_else(|| self.of_variable(inst, bits, depth)),
-            _ => None,
-        }
+            true,
+        ),
+        false => (Piece { first, last }, false),
     }
+}
 
-    /// A load of a built-in with a bound.
-    fn of_built_in_load(&self, load: &Inst<'_>) -> Option<Range> {
-        let index = self.ranges.index;
-        let pointer = index.def(load.pointer())?;
-        match pointer.opcode() {
-            op::Variable => self.bound(pointer.result(), None),
-            op::AccessChain | op::InBoundsAccessChain if pointer.words.len() == 5 => {
-                let component = index.def(pointer.id(4)).filter(|inst| inst.opcode() == op::Constant)?;
-                self.bound(pointer.id(3), u32::try_from(index.literal(&component)?).ok())
-            }
-            _ => None,
-        }
+/// The range of `first` to `last`, or of their negations.
+fn with_sign(first: u64, last: u64, is_negative: bool, bits: u32) -> Range {
+    match is_negative {
+        true => Range::wrapping(last.wrapping_neg(), u128::from(last - first), bits),
+        false => Range::unsigned(first, last, bits),
     }
+}
 
-    /// A component of a loaded built-in.
-    fn built_in(&self, vector: Id, component: u32) -> Option<Range> {
-        let load = self.ranges.index.def(vector).filter(|inst| inst.opcode() == op::Load)?;
-        self.bound(load.pointer(), Some(component))
-    }
+/// A remainder with the sign of the value.
+fn signed_remainder(value: Piece, divisor: Piece, bits: u32) -> Option<Range> {
+    let (divisor, _) = magnitude(nonzero(divisor)?, bits);
+    let (value, is_negative) = magnitude(value, bits);
+    let (first, last) = remainder(value, divisor);
+    Some(with_sign(first, last, is_negative, bits))
+}
 
-    fn bound(&self, variable: Id, component: Option<u32>) -> Option<Range> {
-        let size = self.ranges.local_size?;
-        let kind = self.ranges.index.decoration(variable, decoration::BuiltIn)?;
-        let count = match (kind, component) {
-            (built_in::LocalInvocationIndex, None) => size.iter().try_fold(1u32, |all, part| all.checked_mul(*part))?,
-            (built_in::LocalInvocationId, Some(component)) => *size.get(component as usize)?,
-            _ => return None,
-        };
-        Some(Range {
-            min: 0,
-            max: u64::from(count.checked_sub(1)?),
-        })
+/// A remainder with the sign of the divisor.
+fn signed_modulus(value: Piece, divisor: Piece, bits: u32) -> Option<Range> {
+    let (divisor, is_negative) = magnitude(nonzero(divisor)?, bits);
+    let (value, is_value_negative) = magnitude(value, bits);
+    let (first, last) = remainder(value, divisor);
+    if is_negative == is_value_negative {
+        return Some(with_sign(first, last, is_negative, bits));
     }
+    // The divisor is added to a remainder that is not 0.
+    let nearest = match divisor.first.checked_sub(last) {
+        Some(least) if first > 0 => least,
+        _ => 0,
+    };
+    let farthest = divisor.last - first.max(1);
+    Some(with_sign(nearest.min(farthest), farthest, is_negative, bits))
+}
+
+/// The low bits of the values.
+fn truncated(value: Range, bits: u32) -> Option<Range> {
+    let pieces = value.pieces();
+    let low = pieces.map(|piece| Range::wrapping(piece.first & mask(bits), more(piece), bits));
+    low.reduce(Range::join)
+}
+
+/// The values with their sign in more bits.
+fn extended(value: Range, bits: u32) -> Option<Range> {
+    let sign = |end: u64| signed(end, value.bits());
+    let pieces = value.pieces();
+    let wide = pieces.map(|piece| Range::signed(sign(piece.first), sign(piece.last), bits));
+    wide.reduce(Range::join)
 }

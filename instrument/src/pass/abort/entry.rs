@@ -23,9 +23,10 @@ use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::op::{capability, execution_model as model};
+use crate::spv::op::capability;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
+use vkabort_record::stage::{Stage, StageEnd};
 
 /// An entry point whose invocations may leave early.
 pub(super) struct AffectedEntry<'w> {
@@ -35,21 +36,11 @@ pub(super) struct AffectedEntry<'w> {
 }
 
 /// How a stage ends for an invocation that has aborted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StageEnd {
-    Return,
-    Kill,
-    TerminateRay,
-    EmitNoTasks,
-}
-
 fn stage_end(index: &Index<'_>, execution_model: u32) -> StageEnd {
     // Any-hit shaders of `SPV_NV_ray_tracing` share the execution model and lack the terminator.
     let ends_rays = index.has_capability(capability::RayTracingKHR) || !index.has_capability(capability::RayTracingNV);
-    match execution_model {
-        model::Fragment => StageEnd::Kill,
-        model::AnyHitKHR if ends_rays => StageEnd::TerminateRay,
-        model::TaskEXT => StageEnd::EmitNoTasks,
+    match Stage::of(execution_model).map(|stage| stage.end) {
+        Some(end) if end != StageEnd::TerminateRay || ends_rays => end,
         _ => StageEnd::Return,
     }
 }

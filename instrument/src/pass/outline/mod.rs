@@ -53,13 +53,13 @@ use uses::{ReachableBlocks, collect_outside_uses};
 use widening::TypeLimits;
 
 /// Moves the outermost regions; the next round moves those inside them. `outlined` holds the functions made by earlier
-/// rounds, and receives those of this one: a region that only calls one of them stays. No edits if no region has to move.
+/// rounds: a region that only calls one of them stays. Returns those of this one. No edits if no region has to move.
 ///
 /// # Errors
 ///
 /// Invalid control flow, or a region that cannot move.
-pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet<Id>) -> Result<Edits> {
-    let mut edits = Edits::default();
+pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &HashSet<Id>) -> Result<(Edits, Vec<Id>)> {
+    let (mut edits, mut new) = (Edits::default(), Vec::new());
     // What all regions share, collected for the first of them.
     let mut shared: Option<(Emitter, DecorationInsts<'_>, TypeLimits)> = None;
     for (number, function) in plan.functions_with_exits(index) {
@@ -88,12 +88,12 @@ pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet
                 out,
                 inner_ids: HashMap::default(),
             };
-            outlined.insert(outline_region(context, &mut renames, &mut edits)?);
+            new.push(outline_region(context, &mut renames, &mut edits)?);
         }
         renames.apply(index, function, &mut edits);
     }
     if let Some((out, ..)) = shared {
         out.finish(index, &mut edits);
     }
-    Ok(edits)
+    Ok((edits, new))
 }

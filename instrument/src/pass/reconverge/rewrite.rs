@@ -30,9 +30,9 @@ pub(super) struct Test {
 pub(super) struct Rewriter<'a, 'w> {
     pub(super) flow: &'a Flow<'a, 'w>,
     pub(super) detours: &'a Detours,
-    /// With the new edges.
+    /// Dominators of the function with the new edges.
     pub(super) dominators: &'a Dominators,
-    /// By branches of the module.
+    /// Predecessors by the module's own branches.
     pub(super) predecessors: &'a Table<Node, Vec<Node>>,
     pub(super) repairs: &'a Repairs,
     /// By merge block.

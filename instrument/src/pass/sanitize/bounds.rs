@@ -6,7 +6,7 @@
 //!
 //! Checked are accesses to variables of the storage classes `Function`, `Private` and `Workgroup`, which no robustness feature
 //! covers, where the element is loaded, stored or changed by an atomic: a pointer that is made and not used accesses nothing. Of
-//! loads only those whose value has an effect (`analysis::value_flow`): compilers move loads in front of the selection that drops
+//! loads only those whose value has an effect (`analysis::effects`): compilers move loads in front of the selection that drops
 //! their value. Not checked: constant indices, which a validator checks; indices below the size by masks, clamps, branches and
 //! counted loops (`analysis::ranges`); pointers of unknown size (`OpPtrAccessChain`, physical storage buffers); cooperative matrices;
 //! copies of whole objects through a pointer (`OpCopyMemory`); pointers that a call receives, which the callee checks where it knows
@@ -21,7 +21,7 @@ use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     for (block, (inst, pointer)) in accesses(planter.index, planter.function) {
         let indexings = match pointer {
             Some(pointer) => of_pointer(planter, pointer),

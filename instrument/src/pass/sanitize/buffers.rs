@@ -19,7 +19,7 @@ use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     if planter.options().sanitize.robust_buffers {
         return;
     }

@@ -4,7 +4,7 @@
 //! (SPIR-V specification, Conversion Instructions; Vulkan makes it an undefined value). The value is truncated first, so -0.5 converts
 //! to an unsigned 0. NaN and infinities convert to nothing. Each component of a vector is one conversion.
 //!
-//! Only results that have an effect are checked, where they have it (`analysis::value_flow`). Not checked: constants;
+//! Only results that have an effect are checked, where they have it (`analysis::effects`). Not checked: constants;
 //! `OpSpecConstantOp`; floats of other encodings, such as bfloat16, which have no comparisons.
 
 use super::message::Message;
@@ -13,7 +13,7 @@ use super::scalars::{Scalar, find, float_type};
 use super::values::{ValueCheck, ValueFacts, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{PointFacts, Ranges};
+use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::edit::float_bounds::ConvertibleRange;
 use crate::sanitize::Check;
@@ -29,7 +29,7 @@ struct Conversion<'w> {
 }
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let index = planter.index;
     let conversions = find(index, planter.function, |inst| {
         let is_conversion = matches!(inst.opcode(), op::ConvertFToU | op::ConvertFToS);
@@ -37,7 +37,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         (is_conversion && !is_constant).then_some(*inst)
     });
     for (block, inst) in conversions {
-        let to = facts.get().1.bits(inst.result());
+        let to = facts.ranges().bits(inst.result());
         let (Some(from), Some(to)) = (float_type(index, index.type_of(inst.first_operand())), to) else {
             continue;
         };
@@ -68,7 +68,7 @@ impl<'w> ValueCheck<'w> for Conversion<'w> {
         smallvec![self.inst.first_operand()]
     }
 
-    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &PointFacts<'_, '_, 'w>, _: Option<u32>) -> bool {
+    fn can_fail<'v, 'a>(&self, _: &mut Ranges<'v, 'a, 'w>, _: &RangePoint<'v, 'a, 'w>, _: Option<u32>) -> bool {
         true
     }
 

@@ -4,7 +4,7 @@
 //! ones if Operand 2 is -1 and Operand 1 the minimum of the type (SPIR-V specification, Arithmetic Instructions). Each component of
 //! a vector is one division.
 //!
-//! The value is undefined, not the program, so only results that have an effect are checked (`analysis::value_flow`), where they
+//! The value is undefined, not the program, so only results that have an effect are checked (`analysis::effects`), where they
 //! have it. Not checked: divisors that cannot be 0, by constants, masks and the branches before the division
 //! (`analysis::ranges`); `OpSpecConstantOp`, which is evaluated before any invocation; floating-point division, which is defined by
 //! IEEE 754 on devices that preserve infinities and a common way to mean one.
@@ -15,7 +15,7 @@ use super::scalars::{Scalar, conversion, find};
 use super::values::{ValueCheck, ValueFacts, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{PointFacts, Ranges};
+use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
@@ -34,14 +34,14 @@ struct Division<'w> {
 }
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let divisions = find(planter.index, planter.function, |inst| match inst.opcode() {
         op::UDiv | op::UMod => Some((*inst, false)),
         op::SDiv | op::SRem | op::SMod => Some((*inst, true)),
         _ => None,
     });
     for (block, (inst, is_signed)) in divisions {
-        let Some(bits) = facts.get().1.bits(inst.id(4)) else {
+        let Some(bits) = facts.ranges().bits(inst.id(4)) else {
             continue;
         };
         for fault in [Fault::Zero, Fault::Overflow] {
@@ -79,18 +79,17 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         smallvec![self.inst.id(3), self.inst.id(4)]
     }
 
-    fn can_fail(&self, ranges: &Ranges<'_, '_>, at_point: &PointFacts, component: Option<u32>) -> bool {
-        let range = |word| ranges.range(at_point, self.inst.id(word), component);
+    fn can_fail<'v, 'a>(
+        &self,
+        ranges: &mut Ranges<'v, 'a, 'w>,
+        at: &RangePoint<'v, 'a, 'w>,
+        component: Option<u32>,
+    ) -> bool {
+        let mut range = |word| ranges.range(at, self.inst.id(word), component);
         let divisor = range(4);
         match self.fault {
-            Fault::Zero => divisor.min == 0,
-            Fault::Overflow => {
-                let is_min = || {
-                    let value = range(3);
-                    (value.min..=value.max).contains(&self.min())
-                };
-                divisor.max == self.minus_one() && is_min()
-            }
+            Fault::Zero => divisor.contains(0),
+            Fault::Overflow => divisor.contains(self.minus_one()) && range(3).contains(self.min()),
         }
     }
 

@@ -6,11 +6,10 @@ use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{Scalar, are_scalars, conversion, quote, write_conditions};
 use super::values::ValueFacts;
+use crate::analysis::effects::{EffectPoint, ValuePart};
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::value_flow::Point;
-use crate::analysis::value_flow::lane::Lane;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, Literal, op};
@@ -84,42 +83,42 @@ pub(super) fn size(planter: &Planter<'_, '_, '_>, ty: Id) -> Option<(Size, &'sta
 /// Plants a check of an index where its element is accessed.
 pub(super) fn plant_indexing<'w>(
     planter: &mut Planter<'_, '_, 'w>,
-    facts: &mut ValueFacts<'_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
     check: Check,
     (block, inst): (BlockIndex, Inst<'w>),
     indexing: &Indexing,
 ) {
-    let (flow, ranges) = facts.get();
     let index = planter.index;
-    let Some(bits) = ranges.bits(indexing.index).filter(|_| flow.is_reachable(block)) else {
+    let is_reachable = facts.function.graph.is_reachable(block);
+    let Some(bits) = facts.ranges().bits(indexing.index).filter(|_| is_reachable) else {
         return;
     };
     let is_comparable = match indexing.size {
         Size::Fixed(_) => true,
-        Size::Constant(size) => ranges.bits(size) == Some(bits.max(32)),
+        Size::Constant(size) => facts.ranges().bits(size) == Some(bits.max(32)),
         Size::Length { .. } => bits <= 32,
     };
     let can_fail = |max: u64| match indexing.size {
         Size::Fixed(size) => max >= size,
         Size::Constant(_) | Size::Length { .. } => true,
     };
-    let at_point = ranges.facts_at(flow, block, &[]);
-    if !is_comparable || !can_fail(ranges.range(&at_point, indexing.index, None).max) {
+    let here = facts.at(block, &[]);
+    if !is_comparable || !can_fail(facts.ranges().range(&here, indexing.index, None).max()) {
         return;
     }
     let points = match changes_memory(&inst) {
-        true => vec![Point {
+        true => vec![EffectPoint {
             block,
             offset: inst.offset,
             conditions: Vec::new(),
         }],
-        false => flow.points(&Lane::whole(inst.result())),
+        false => facts.points(&ValuePart::whole(inst.result())),
     };
     let key = key(check, indexing);
     for point in points {
-        let at_point = ranges.facts_at(flow, point.block, &point.conditions);
-        let max = ranges.range(&at_point, indexing.index, None).max;
-        if !can_fail(max) || planter.is_tested(flow, &key, &point) || !are_scalars(index, &point) {
+        let at = facts.at(point.block, &point.conditions);
+        let max = facts.ranges().range(&at, indexing.index, None).max();
+        if !can_fail(max) || planter.is_tested(facts.function, &key, &point) || !are_scalars(index, &point) {
             continue;
         }
         let Some(position) = planter.selected_position(block, &inst) else {
@@ -127,12 +126,13 @@ pub(super) fn plant_indexing<'w>(
         };
         let place = Place::of_point(&point, inst, position);
         let quoted = (!position.has_line()).then(|| quote(&inst));
+        let expression = planter.expressions().value(indexing.index).map(|index| index.text);
         let write_condition = |out: &mut Emitter| {
             let (failed, size) = write_failed(out, index, indexing, bits);
             (write_conditions(out, index, failed, &point.conditions), size)
         };
         planter.plant_with(check, &place, write_condition, |out, size| {
-            message(index, indexing, (out.uint(), size), quoted)
+            message(index, indexing, (out.uint(), size), (expression.as_deref(), quoted))
         });
         planter.add_tested(key.clone(), &point);
     }
@@ -196,7 +196,13 @@ fn write_failed(out: &mut Emitter, index: &Index<'_>, indexing: &Indexing, bits:
     (out.emit(op::UGreaterThanEqual, bool, (value.id, size)), size)
 }
 
-fn message(index: &Index<'_>, indexing: &Indexing, (uint, size): (Id, Id), quoted: Option<String>) -> Message {
+/// `expression`: that of the index.
+fn message(
+    index: &Index<'_>,
+    indexing: &Indexing,
+    (uint, size): (Id, Id),
+    (expression, quoted): (Option<&str>, Option<String>),
+) -> Message {
     let mut message = Message::new("index ");
     message.push_text(conversion(index, indexing.index));
     message.push_literal(" is out of bounds of ");
@@ -222,6 +228,9 @@ fn message(index: &Index<'_>, indexing: &Indexing, (uint, size): (Id, Id), quote
         }
     }
     message.push_literal(&format!(" {})", indexing.unit));
+    if let Some(expression) = expression {
+        message.push_literal(&format!(": `{expression}`"));
+    }
     if let Some(quoted) = quoted {
         message.push_literal(&format!(" ({quoted})"));
     }

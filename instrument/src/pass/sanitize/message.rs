@@ -14,6 +14,7 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::decoration;
 use crate::spv::{Id, literal, op};
 use rustc_hash::FxHashMap as HashMap;
+use vkabort_record::escape::one_line;
 
 /// A text and the values of its conversions.
 #[derive(Clone, Debug, Default)]
@@ -39,9 +40,9 @@ impl Message {
         }
     }
 
-    /// Adds text that is shown as it is.
+    /// Adds text that is shown as it is, with control characters escaped: decoders find the end of a text by its characters.
     pub(super) fn push_literal(&mut self, text: &str) {
-        self.text.push_str(&text.replace('%', "%%"));
+        self.text.push_str(&one_line(text).replace('%', "%%"));
     }
 
     /// Adds text in which `%` begins the conversion of a value.

@@ -11,7 +11,8 @@
 //! The output is valid SPIR-V with ordinary aborts, which a driver with `SPV_KHR_abort` executes as it is. A planted abort has the
 //! origin of the instruction that it guards, so that its site has the position of that one.
 //!
-//! A check is a file with one function: it finds the places in a function and calls [`Planter::plant`]; `planter` does the rest.
+//! A check is a row of `crate::sanitize::checks` and a file with one function, `plant`: it finds the places in a function of the shader
+//! and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
@@ -23,28 +24,52 @@ mod divide;
 mod filter;
 mod guard;
 mod indexing;
+mod loop_clock;
 mod loops;
 mod message;
 mod module;
 mod nan;
 mod place;
 mod planter;
+mod repetitions;
 mod scalars;
 mod shift;
 mod unreachable;
 mod values;
 
+use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
+use crate::analysis::index::typed::Table;
+use crate::analysis::ranges::Ranges;
+use crate::analysis::view::ModuleView;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
-use crate::sanitize::{CHECKS, Check};
+use crate::sanitize::{CHECKS, Check, checks};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
-use values::ValueFacts;
+use repetitions::Repetitions;
+use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
+
+/// Plants a check into a function.
+enum Plant {
+    /// By blocks and instructions alone.
+    Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
+    /// With what is known of values.
+    Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
+}
+
+macro_rules! plant_functions {
+    ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
+        &[$(Plant::$kind($module::plant)),*]
+    };
+}
+
+/// The functions that plant checks, in the order of [`CHECKS`].
+const PLANT: &[Plant] = checks!(plant_functions);
 
 /// Plants the selected checks. Edits nothing if there is no place for any.
 ///
@@ -57,26 +82,39 @@ pub(crate) fn plant(
     planting: Planting,
     hash: ModuleHash,
 ) -> Result<(Edits, Planted)> {
+    let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    let mut values = Values {
+        effects: Effects::new(&view),
+        ranges: Ranges::new(&view, options),
+    };
+    let repetitions = match options.sanitize.checks.contains(Check::Loops) {
+        true => Repetitions::of_module(&module),
+        false => Table::default(),
+    };
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
-        let mut facts = ValueFacts::new(index, function, options);
-        for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
-            match row.check {
-                Check::Loops => loops::plant(&mut planter),
-                Check::Breaks => breaks::plant(&mut planter),
-                Check::Divide => divide::plant(&mut planter, &mut facts),
-                Check::Shift => shift::plant(&mut planter, &mut facts),
-                Check::Bounds => bounds::plant(&mut planter, &mut facts),
-                Check::Buffers => buffers::plant(&mut planter, &mut facts),
-                Check::Convert => convert::plant(&mut planter, &mut facts),
-                Check::Nan => nan::plant(&mut planter, &mut facts),
-                Check::Unreachable => unreachable::plant(&mut planter, &mut facts),
+        planter.repetitions = repetitions.get(number);
+        // Without a view of the function, checks of values are left out.
+        let mut facts = view
+            .function(number)
+            .map(|function| ValueFacts::new(function, &mut values));
+        let checks = CHECKS.iter().zip(PLANT);
+        for (_, plant) in checks.filter(|(row, _)| options.sanitize.checks.contains(row.check)) {
+            match (plant, &mut facts) {
+                (Plant::Flow(plant), _) => plant(&mut planter),
+                (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
+                (Plant::Values(_), None) => {}
             }
         }
         planter.finish();
     }
+    let warnings = view.given_up().into_iter().chain(values.effects.given_up());
+    module
+        .planted
+        .warnings
+        .extend(warnings.map(|what| format!("checks are left out: {what}")));
     module.finish()
 }

@@ -14,18 +14,14 @@ use super::scalars::{Scalar, find, float_type};
 use super::values::{ValueCheck, ValueFacts, plant_effect};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{PointFacts, Ranges};
-use crate::analysis::value_flow::ValueFlow;
-use crate::analysis::value_flow::memory::AccessKind;
+use crate::analysis::ranges::{RangePoint, Ranges};
+use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, Literal, op, op_sets};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
-
-/// Limit on values that are followed to where they were computed.
-const MAX_VALUES: usize = 64;
 
 struct Stored<'w> {
     inst: Inst<'w>,
@@ -35,7 +31,7 @@ struct Stored<'w> {
 }
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let index = planter.index;
     let stores = find(index, planter.function, |inst| match inst.opcode() {
         op::Store if is_visible(index, inst.pointer()) => Some((*inst, inst.stored_value())),
@@ -47,7 +43,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
             continue;
         };
-        if !is_computed(index, facts.get().0, value) {
+        if !is_computed(facts.function, value) {
             continue;
         }
         let stored = Stored {
@@ -85,30 +81,20 @@ fn is_built_in(index: &Index<'_>, pointer: Id) -> bool {
     true
 }
 
-/// Whether an instruction has computed a part of a value: neither a constant, nor moved from memory, nor made of an integer.
-fn is_computed(index: &Index<'_>, flow: &ValueFlow<'_, '_>, value: Id) -> bool {
+/// Whether an instruction has computed a part of a value: neither a constant, nor moved from memory, nor made of an integer. O(moves).
+fn is_computed(function: &FunctionView<'_, '_>, value: Id) -> bool {
+    let index = function.index;
     let mut seen = BTreeSet::from([value]);
     let mut worklist = vec![value];
     while let Some(id) = worklist.pop() {
-        let Some(inst) = index.def(id).filter(|_| seen.len() < MAX_VALUES) else {
-            return true;
-        };
+        let Some(inst) = index.def(id) else { return true };
         let operands: Vec<Id> = match inst.opcode() {
             opcode if op_sets::is_type_or_constant(opcode) => Vec::new(),
-            op::Undef => Vec::new(),
-            op::Load => match flow.memory.variable(inst.pointer()) {
-                None => Vec::new(),
-                Some(variable) => {
-                    let stores = flow.memory.stores(variable);
-                    let stored = stores.iter().map(|access| match access.kind {
-                        AccessKind::Store(value) => Some(value),
-                        _ => None,
-                    });
-                    match stored.collect::<Option<Vec<Id>>>() {
-                        Some(values) => values,
-                        None => return true,
-                    }
-                }
+            op::Undef | op::ImageRead => Vec::new(),
+            op::Load if function.load(id).is_none() => Vec::new(),
+            op::Load => match function.sources_of_load(id) {
+                Some(values) => values,
+                None => return true,
             },
             op::Bitcast if float_type(index, index.type_of(inst.first_operand())).is_none() => Vec::new(),
             op::CopyObject | op::Bitcast | op::CompositeConstruct | op::Transpose => inst.ids(3).collect(),
@@ -116,7 +102,6 @@ fn is_computed(index: &Index<'_>, flow: &ValueFlow<'_, '_>, value: Id) -> bool {
             op::CompositeInsert | op::VectorShuffle | op::VectorInsertDynamic => vec![inst.id(3), inst.id(4)],
             op::Select => vec![inst.id(4), inst.id(5)],
             op::Phi => inst.phi_pairs().map(|(value, _)| value).collect(),
-            op::ImageRead => Vec::new(),
             _ => return true,
         };
         worklist.extend(operands.into_iter().filter(|operand| seen.insert(*operand)));
@@ -137,7 +122,7 @@ impl<'w> ValueCheck<'w> for Stored<'w> {
         smallvec![self.value]
     }
 
-    fn can_fail(&self, _: &Ranges<'_, 'w>, _: &PointFacts<'_, '_, 'w>, _: Option<u32>) -> bool {
+    fn can_fail<'v, 'a>(&self, _: &mut Ranges<'v, 'a, 'w>, _: &RangePoint<'v, 'a, 'w>, _: Option<u32>) -> bool {
         true
     }
 

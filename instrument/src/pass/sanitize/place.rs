@@ -1,8 +1,8 @@
 //! Where a check is planted, and what it tests.
 
+use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::value_flow::Point;
 use crate::spv::Inst;
 use smallvec::SmallVec;
 
@@ -22,7 +22,7 @@ pub(super) struct Place<'w> {
 
 impl<'w> Place<'w> {
     /// The place of a check of `guarded` at a point where its result is certain to have an effect.
-    pub(super) fn of_point(point: &Point, guarded: Inst<'w>, position: Position<'w>) -> Self {
+    pub(super) fn of_point(point: &EffectPoint, guarded: Inst<'w>, position: Position<'w>) -> Self {
         Self {
             block: point.block,
             offset: point.offset,

@@ -1,24 +1,30 @@
 //! Plants aborts into one function.
 
 use super::guard::write_guard;
+use super::loop_clock::LoopClock;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use super::place::{Place, TestKey};
+use super::repetitions::Repetitions;
 use crate::analysis::callgraph::Reach;
+use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
-use crate::analysis::value_flow::{Point, ValueFlow};
+use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
-use crate::edit::loop_header::{redirect_back_edges, split_header};
+use crate::edit::loop_header::{control_with_counter, redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
+use crate::lowered::Feature;
 use crate::options::Options;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, op};
+use crate::spv::operands::result_index;
+use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::Location;
 
@@ -29,16 +35,22 @@ pub(super) struct Planter<'p, 'a, 'w> {
     pub(super) function: &'p Function,
     pub(super) nest: LoopNest,
     reach: Reach,
+    /// How often its loops run, if the check of loops is planted.
+    pub(super) repetitions: Option<&'p Repetitions>,
     /// Blocks in which no invocation can leave the function.
     closed: BTreeSet<BlockIndex>,
     /// New pieces of blocks, and loops whose headers are split, by the block.
     splits: BTreeMap<BlockIndex, Vec<Split>>,
     split_headers: BTreeSet<BlockIndex>,
+    /// Headers of loops that get a counter.
+    counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
     /// Where each value was tested unconditionally, by check and operands.
     tested: HashMap<TestKey, Vec<(BlockIndex, usize)>>,
+    /// The position of the last instruction that somebody has asked for.
+    last_position: Option<(BlockIndex, usize, Position<'w>)>,
 }
 
 impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
@@ -65,9 +77,12 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             module,
             splits: BTreeMap::new(),
             split_headers: BTreeSet::new(),
+            counted: BTreeSet::new(),
             renames: PhiRenames::default(),
             opened: Vec::new(),
             tested: HashMap::default(),
+            last_position: None,
+            repetitions: None,
         })
     }
 
@@ -86,21 +101,33 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     /// The position in the source of an instruction, if the options select it.
     pub(super) fn selected_position(&mut self, block: BlockIndex, inst: &Inst<'_>) -> Option<Position<'w>> {
-        let position = self.index.position(self.index.blocks.get(block)?, inst.offset);
+        let position = self.position(block, inst.offset);
         self.selects(&position).then_some(position)
     }
 
+    /// The position in the source of an instruction of a block. Amortised O(1) if the word offsets of a block ascend.
+    fn position(&mut self, block: BlockIndex, offset: usize) -> Position<'w> {
+        let start = self.index.blocks.get(block).map_or(0, |block| block.offset);
+        let (from, mut position) = match self.last_position.take() {
+            Some((of, from, position)) if of == block && from <= offset => (from, position),
+            _ => (start, Position::default()),
+        };
+        self.index.advance(&mut position, from, offset);
+        self.last_position = Some((block, offset, position));
+        position
+    }
+
     /// Whether the same test was made on every path to a point, without a condition.
-    pub(super) fn is_tested(&self, flow: &ValueFlow<'_, '_>, key: &TestKey, point: &Point) -> bool {
+    pub(super) fn is_tested(&self, function: &FunctionView<'_, '_>, key: &TestKey, point: &EffectPoint) -> bool {
         let tested = self.tested.get(key).into_iter().flatten();
         tested.into_iter().any(|(block, offset)| {
             let is_before = *block == point.block && *offset <= point.offset;
-            is_before || *block != point.block && flow.dominates(*block, point.block)
+            is_before || *block != point.block && function.graph.dominates(*block, point.block)
         })
     }
 
     /// The test is now made at a point.
-    pub(super) fn add_tested(&mut self, key: TestKey, point: &Point) {
+    pub(super) fn add_tested(&mut self, key: TestKey, point: &EffectPoint) {
         if point.conditions.is_empty() {
             self.tested.entry(key).or_default().push((point.block, point.offset));
         }
@@ -130,6 +157,81 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         *self.module.counter.insert(counter)
     }
 
+    /// What measures the time that loops run. `None`: nothing does.
+    pub(super) fn clock(&mut self) -> Option<LoopClock> {
+        let options = self.options();
+        options.sanitize.loop_timeout?;
+        if !options.lowers.contains(Feature::Abort) {
+            return None;
+        }
+        let ModulePlanter { out, guards, clock, .. } = &mut *self.module;
+        Some(*clock.get_or_insert_with(|| LoopClock::new(out, guards)))
+    }
+
+    /// The function that looks at the clock if its argument is true.
+    fn look_if(&mut self, clock: &LoopClock) -> Id {
+        let ModulePlanter {
+            out, guards, look_if, ..
+        } = &mut *self.module;
+        *look_if.get_or_insert_with(|| clock.write_look_if(out, guards))
+    }
+
+    /// Whether checks are planted into a block.
+    pub(super) fn is_plantable(&self, block: BlockIndex) -> bool {
+        self.module.planting == Planting::Everywhere || !self.closed.contains(&block)
+    }
+
+    /// Drops the hints of a loop that a counter makes wrong, before the counter is planted.
+    pub(super) fn drop_hints(&mut self, header: BlockIndex, merge: &Inst<'_>) {
+        self.counted.insert(header);
+        if self.closed.contains(&header) {
+            let control = control_with_counter(merge.from(3));
+            let operands = (merge.merge_block(), merge.continue_target(), Words(&control));
+            self.module.edits.replace_by(merge, op::LoopMerge, operands);
+        }
+    }
+
+    /// Plants the aborts of a loop whose budget is used up or whose time is up: `write_count` computes whether either may be, and
+    /// whether the budget is.
+    pub(super) fn plant_limits(
+        &mut self,
+        place: &Place<'w>,
+        clock: &LoopClock,
+        write_count: impl FnOnce(&mut Emitter) -> [Id; 2],
+        [used_up, expired]: [Message; 2],
+    ) {
+        if self.closed.contains(&place.block) {
+            let look_if = self.look_if(clock);
+            let mut is_due = Id::NONE;
+            // Code at one offset stays in the order in which it is inserted.
+            self.plant(Check::Loops, place, used_up, |out| {
+                let [due, is_used_up] = write_count(out);
+                is_due = due;
+                is_used_up
+            });
+            self.plant(Check::Loops, place, expired, |out| {
+                let bool = out.bool();
+                out.emit(op::FunctionCall, bool, (look_if, is_due))
+            });
+            return;
+        }
+        self.open_loops(place.block);
+        let out = &mut self.module.out;
+        let [is_due, is_used_up] = write_count(out);
+        let [due, go] = [(); 2].map(|()| out.fresh());
+        out.branch_if(is_due, due, go, go);
+        out.label(due);
+        self.write_abort(Check::Loops, place, is_used_up, |_| used_up);
+        let out = &mut self.module.out;
+        let bool = out.bool();
+        let is_over = out.emit(op::FunctionCall, bool, clock.is_over);
+        self.write_abort(Check::Loops, place, is_over, |_| expired);
+        let out = &mut self.module.out;
+        out.branch(go);
+        out.label(go);
+        self.finish_split(place);
+    }
+
     /// Plants an abort that is taken if the condition that `write_condition` computes is true.
     pub(super) fn plant(
         &mut self,
@@ -156,28 +258,47 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             }
             return;
         }
-        let Some(block) = self.index.blocks.get(place.block) else {
-            return;
-        };
         self.open_loops(place.block);
         let out = &mut self.module.out;
         let (failed, rest) = write_condition(out);
+        self.write_abort(check, place, failed, |out| write_message(out, rest));
+        self.finish_split(place);
+    }
+
+    /// Writes an abort that is taken if `failed`, and opens a block behind it.
+    fn write_abort(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        failed: Id,
+        write_message: impl FnOnce(&mut Emitter) -> Message,
+    ) {
+        let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
-        let message = write_message(out, rest);
+        let message = write_message(out);
         let (ty, id) = self.module.messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
         out.label(go);
-        out.write_position(&self.index.position(block, place.offset));
+        self.module.planted.checks.insert(id, check.name());
+        if let Some(operation) = result_of(&place.guarded) {
+            self.module.planted.operations.insert(id, operation);
+        }
+    }
+
+    /// Ends code whose last block continues the block of a place.
+    fn finish_split(&mut self, place: &Place<'w>) {
+        let behind = self.position(place.block, place.offset);
+        let out = &mut self.module.out;
+        out.write_position(&behind);
         let split = Split {
             offset: place.offset,
             code: out.take_code(),
         };
         self.splits.entry(place.block).or_default().push(split);
-        self.module.planted.checks.insert(id, check.name());
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -188,9 +309,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
         write_message: impl FnOnce(&mut Emitter, T) -> Message,
     ) {
-        let Some(block) = self.index.blocks.get(place.block) else {
-            return;
-        };
+        let behind = self.position(place.block, place.offset);
         let ModulePlanter {
             out,
             messages,
@@ -213,7 +332,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             op::FunctionCall,
             (void, result, guard.function, guard.arguments.as_slice()),
         );
-        out.write_position(&self.index.position(block, place.offset));
+        out.write_position(&behind);
         out.place(|code| edits.insert(place.offset, code));
         planted.checks.insert(guard.message, check.name());
         planted.guards.insert(guard.function);
@@ -257,8 +376,13 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
                 self.opened.push((header, next));
                 next
             });
+            let merge = self.index.merge(block);
+            let mut control: SmallVec<[u32; 2]> = merge.map(|merge| merge.from(3).into()).unwrap_or_default();
+            if self.counted.contains(&header) {
+                control = control_with_counter(&control);
+            }
             let ModulePlanter { out, edits, .. } = &mut *self.module;
-            let split = split_header(self.index, block, target, edits, &mut || out.fresh());
+            let split = split_header(self.index, block, (target, &control), edits, &mut || out.fresh());
             let pieces = self.splits.entry(header).or_default();
             // Before the pieces of checks at the same place.
             pieces.insert(0, split);
@@ -292,4 +416,10 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
+}
+
+/// The result of an instruction that has one.
+fn result_of(inst: &Inst<'_>) -> Option<Id> {
+    let at = result_index(inst.opcode())?;
+    Some(inst.id(at)).filter(|id| id.is_some())
 }

@@ -1,9 +1,9 @@
 //! What checks share: operands as scalars, the instructions of a function, and their texts.
 
+use crate::analysis::effects::{Condition, EffectPoint, Test};
 use crate::analysis::index::constant::literal_words;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
-use crate::analysis::value_flow::{Condition, Point, Test};
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Inst, Literal, Words, op};
 
@@ -70,7 +70,7 @@ pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: O
 }
 
 /// Whether all conditions of a point are of scalars.
-pub(super) fn are_scalars(index: &Index<'_>, point: &Point) -> bool {
+pub(super) fn are_scalars(index: &Index<'_>, point: &EffectPoint) -> bool {
     point.conditions.iter().all(|condition| {
         let is_vector = index.opcode(index.type_of(condition.value)) == op::TypeVector;
         is_vector == condition.component.is_some()

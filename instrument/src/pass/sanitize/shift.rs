@@ -4,7 +4,7 @@
 //! equal to the bit width of the components of Base" (SPIR-V specification, Bit Instructions). Shift is unsigned, whatever its type
 //! says, so a negative amount is one of these. Each component of a vector is one shift.
 //!
-//! The value is undefined, not the program, so only results that have an effect are checked (`analysis::value_flow`), where they
+//! The value is undefined, not the program, so only results that have an effect are checked (`analysis::effects`), where they
 //! have it: the other part of a rotation by 0, `x >> (32 - n)`, which a selection drops, is not. Not checked: amounts that are
 //! below the width by constants, masks and branches (`analysis::ranges`); `OpSpecConstantOp`.
 
@@ -14,7 +14,7 @@ use super::scalars::{Scalar, conversion, find};
 use super::values::{ValueCheck, ValueFacts, plant_value};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
-use crate::analysis::ranges::{PointFacts, Ranges};
+use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
@@ -27,13 +27,13 @@ struct Shift<'w> {
 }
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let shifts = find(planter.index, planter.function, |inst| {
         let is_shift = matches!(inst.opcode(), op::ShiftRightLogical..=op::ShiftLeftLogical);
         is_shift.then_some(*inst)
     });
     for (block, inst) in shifts {
-        let ranges = facts.get().1;
+        let ranges = facts.ranges();
         if let (Some(bits), Some(_)) = (ranges.bits(inst.id(3)), ranges.bits(inst.id(4))) {
             plant_value(planter, facts, block, &Shift { inst, bits });
         }
@@ -57,8 +57,13 @@ impl<'w> ValueCheck<'w> for Shift<'w> {
         smallvec![self.inst.id(4)]
     }
 
-    fn can_fail(&self, ranges: &Ranges<'_, '_>, at_point: &PointFacts, component: Option<u32>) -> bool {
-        ranges.range(at_point, self.inst.id(4), component).max >= u64::from(self.bits)
+    fn can_fail<'v, 'a>(
+        &self,
+        ranges: &mut Ranges<'v, 'a, 'w>,
+        at: &RangePoint<'v, 'a, 'w>,
+        component: Option<u32>,
+    ) -> bool {
+        ranges.range(at, self.inst.id(4), component).max() >= u64::from(self.bits)
     }
 
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {

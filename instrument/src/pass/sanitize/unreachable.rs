@@ -13,12 +13,12 @@ use crate::sanitize::Check;
 use crate::spv::op;
 
 /// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, 'w>) {
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let found = find(planter.index, planter.function, |inst| {
         (inst.opcode() == op::Unreachable).then_some(*inst)
     });
     for (block, inst) in found {
-        if !facts.get().0.is_reachable(block) {
+        if !facts.function.graph.is_reachable(block) {
             continue;
         }
         let Some(position) = planter.selected_position(block, &inst) else {

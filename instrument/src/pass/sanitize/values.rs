@@ -1,5 +1,5 @@
 //! Checks of the operands of an instruction whose result is undefined for some: one check for the components of a vector, at the
-//! places where they have an effect (`analysis::value_flow`).
+//! places where they have an effect (`analysis::effects`).
 //!
 //! ```text
 //! %q = UDiv %a %b      becomes   %zero = IEqual %b 0 ..
@@ -11,14 +11,13 @@ use super::message::Message;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{Scalar, are_scalars, extract, quote, write_conditions};
+use crate::analysis::effects::{Condition, EffectPoint, Effects, ValuePart, component_count};
 use crate::analysis::expressions::Expressions;
+use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::index::{Function, Index};
-use crate::analysis::ranges::{PointFacts, Ranges};
-use crate::analysis::value_flow::lane::{Lane, component_count};
-use crate::analysis::value_flow::{Point, ValueFlow};
+use crate::analysis::ranges::{RangePoint, Ranges};
+use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
-use crate::options::Options;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
@@ -27,30 +26,35 @@ use std::collections::BTreeMap;
 /// Components of the largest vectors that have checks.
 const MAX_COMPONENTS: u32 = 16;
 
-/// What checks know of the values of a function, computed for the first one that asks.
-pub(super) struct ValueFacts<'a, 'w> {
-    index: &'a Index<'w>,
-    function: &'a Function,
-    options: &'a Options,
-    computed: Option<(ValueFlow<'a, 'w>, Ranges<'a, 'w>)>,
+/// What checks know of the values of a module.
+pub(super) struct Values<'v, 'a, 'w> {
+    pub(super) effects: Effects<'v, 'a, 'w>,
+    pub(super) ranges: Ranges<'v, 'a, 'w>,
 }
 
-impl<'a, 'w> ValueFacts<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, function: &'a Function, options: &'a Options) -> Self {
-        Self {
-            index,
-            function,
-            options,
-            computed: None,
-        }
+/// What checks know of the values of a function.
+pub(super) struct ValueFacts<'f, 'v, 'a, 'w> {
+    pub(super) function: &'v FunctionView<'a, 'w>,
+    values: &'f mut Values<'v, 'a, 'w>,
+}
+
+impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
+    pub(super) fn new(function: &'v FunctionView<'a, 'w>, values: &'f mut Values<'v, 'a, 'w>) -> Self {
+        Self { function, values }
     }
 
-    pub(super) fn get(&mut self) -> (&mut ValueFlow<'a, 'w>, &mut Ranges<'a, 'w>) {
-        let (flow, ranges) = self.computed.get_or_insert_with(|| {
-            let flow = ValueFlow::new(self.index, self.function);
-            (flow, Ranges::new(self.index, self.options))
-        });
-        (flow, ranges)
+    pub(super) fn ranges(&mut self) -> &mut Ranges<'v, 'a, 'w> {
+        &mut self.values.ranges
+    }
+
+    /// Where a part of a value has an effect.
+    pub(super) fn points(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
+        self.values.effects.points(self.function.number, part)
+    }
+
+    /// What holds in a block of the function under conditions.
+    pub(super) fn at(&mut self, block: BlockIndex, conditions: &[Condition]) -> RangePoint<'v, 'a, 'w> {
+        self.values.ranges.at(self.function, block, conditions)
     }
 }
 
@@ -70,7 +74,12 @@ pub(super) trait ValueCheck<'w> {
     fn operands(&self) -> SmallVec<[Id; 2]>;
 
     /// Whether the check can fail for a component.
-    fn can_fail(&self, ranges: &Ranges<'_, 'w>, at_point: &PointFacts<'_, '_, 'w>, component: Option<u32>) -> bool;
+    fn can_fail<'v, 'a>(
+        &self,
+        ranges: &mut Ranges<'v, 'a, 'w>,
+        at: &RangePoint<'v, 'a, 'w>,
+        component: Option<u32>,
+    ) -> bool;
 
     /// Writes the test of a component: operands as scalars.
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id;
@@ -82,27 +91,27 @@ pub(super) trait ValueCheck<'w> {
 /// Plants a check where the components of its instruction's result have an effect.
 pub(super) fn plant_value<'w>(
     planter: &mut Planter<'_, '_, 'w>,
-    facts: &mut ValueFacts<'_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
     block: BlockIndex,
     check: &impl ValueCheck<'w>,
 ) {
-    let (flow, ranges) = facts.get();
     let inst = check.inst();
     let count = component_count(planter.index, inst.result_type());
-    if count > MAX_COMPONENTS || !flow.is_reachable(block) {
+    if count > MAX_COMPONENTS || !facts.function.graph.is_reachable(block) {
         return;
     }
     let components = (0..count).map(|component| (count > 1).then_some(component));
-    let mut groups: BTreeMap<Point, Vec<Option<u32>>> = BTreeMap::new();
+    let mut groups: BTreeMap<EffectPoint, Vec<Option<u32>>> = BTreeMap::new();
+    let here = facts.at(block, &[]);
     for component in components {
-        let at_point = ranges.facts_at(flow, block, &[]);
-        if !check.can_fail(ranges, &at_point, component) {
+        if !check.can_fail(facts.ranges(), &here, component) {
             continue;
         }
-        for point in flow.points(&Lane::component(inst.result(), component)) {
-            let at_point = ranges.facts_at(flow, point.block, &point.conditions);
+        let part = ValuePart::component(inst.result(), component);
+        for point in facts.points(&part) {
+            let at = facts.at(point.block, &point.conditions);
             let key = key(check, component);
-            if check.can_fail(ranges, &at_point, component) && !planter.is_tested(flow, &key, &point) {
+            if check.can_fail(facts.ranges(), &at, component) && !planter.is_tested(facts.function, &key, &point) {
                 groups.entry(point).or_default().push(component);
             }
         }
@@ -115,22 +124,24 @@ pub(super) fn plant_value<'w>(
 /// Plants a check of the components of a stored value of type `ty` in front of its instruction.
 pub(super) fn plant_effect<'w>(
     planter: &mut Planter<'_, '_, 'w>,
-    facts: &mut ValueFacts<'_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
     block: BlockIndex,
     check: &impl ValueCheck<'w>,
     ty: Id,
 ) {
-    let flow = facts.get().0;
     let count = component_count(planter.index, ty);
-    let point = Point {
+    if count > MAX_COMPONENTS || !facts.function.graph.is_reachable(block) {
+        return;
+    }
+    let point = EffectPoint {
         block,
         offset: check.inst().offset,
         conditions: Vec::new(),
     };
     let components = (0..count).map(|component| (count > 1).then_some(component));
-    let untested = components.filter(|component| !planter.is_tested(flow, &key(check, *component), &point));
+    let untested = components.filter(|component| !planter.is_tested(facts.function, &key(check, *component), &point));
     let components: Vec<Option<u32>> = untested.collect();
-    if !components.is_empty() && count <= MAX_COMPONENTS && flow.is_reachable(block) {
+    if !components.is_empty() {
         plant_at(planter, block, check, &point, &components);
     }
 }
@@ -145,7 +156,7 @@ fn plant_at<'w>(
     planter: &mut Planter<'_, '_, 'w>,
     block: BlockIndex,
     check: &impl ValueCheck<'w>,
-    point: &Point,
+    point: &EffectPoint,
     components: &[Option<u32>],
 ) {
     let (index, inst) = (planter.index, check.inst());

@@ -1,16 +1,15 @@
 //! The values that a message holds already, and how many it would keep in registers.
 
-use super::function::{FunctionFlow, is_constant};
 use crate::analysis::deferral::{MAX_UNROLLED, MAX_VALUES};
 use crate::analysis::index::Index;
+use crate::analysis::view::{FunctionView, is_constant};
 use crate::analysis::warnings::overlap;
 use crate::spv::op::storage_class;
-use crate::spv::op_sets::writes_no_memory;
 use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::{Length, Type};
 
-/// Deepest expressions that are compared.
-const MAX_DEPTH: u32 = 8;
+/// Depth to which expressions are compared. A value that is equal to a part of the message in ways beyond it is sent by itself.
+const COMPARED_DEPTH: u32 = 8;
 
 /// A value in a message.
 #[derive(Clone, Debug)]
@@ -52,7 +51,7 @@ impl MessageParts {
     }
 
     /// The offset at which the message has a value.
-    pub(super) fn find(&self, flow: &FunctionFlow<'_, '_>, id: Id) -> Option<u32> {
+    pub(super) fn find(&self, flow: &FunctionView<'_, '_>, id: Id) -> Option<u32> {
         if self.overlap {
             return None;
         }
@@ -142,13 +141,13 @@ pub(super) fn words(ty: &Type, is_short: &mut bool) -> u32 {
 }
 
 /// Whether two values that an abort's invocation has computed have the same bits.
-pub(super) fn is_same(flow: &FunctionFlow<'_, '_>, one: Id, other: Id) -> bool {
-    SameValue { flow }.are_same(one, other, MAX_DEPTH)
+pub(super) fn is_same(flow: &FunctionView<'_, '_>, one: Id, other: Id) -> bool {
+    SameValue { flow }.are_same(one, other, COMPARED_DEPTH)
 }
 
 /// Compares values of a function.
 struct SameValue<'a, 'f, 'w> {
-    flow: &'a FunctionFlow<'f, 'w>,
+    flow: &'a FunctionView<'f, 'w>,
 }
 
 impl SameValue<'_, '_, '_> {
@@ -201,65 +200,21 @@ impl SameValue<'_, '_, '_> {
             return false;
         }
         let index = self.flow.index;
-        let (first, last) = if a.offset < b.offset { (a, b) } else { (b, a) };
         match index.storage_class(index.type_of(a.pointer())) {
             Some(storage_class::Input | storage_class::UniformConstant | storage_class::PushConstant) => true,
-            Some(storage_class::Function | storage_class::Private) => {
-                is_quiet(self.flow, first.offset, last.offset) || self.has_only_value(a, b)
-            }
+            Some(storage_class::Function | storage_class::Private) => reads_same(self.flow, a.result(), b.result()),
             _ => false,
         }
     }
-
-    /// Whether the only store to a variable is on every path to two loads of it.
-    fn has_only_value(&self, a: &Inst<'_>, b: &Inst<'_>) -> bool {
-        let flow = self.flow;
-        let Some(mut stores) = flow.uses.stores(a.pointer()) else {
-            return false;
-        };
-        let (Some(store), None) = (stores.next(), stores.next()) else {
-            return false;
-        };
-        let Some(stored_in) = flow.node_at(store.offset) else {
-            return false;
-        };
-        [a, b].into_iter().all(|load| {
-            store.offset < load.offset
-                && flow
-                    .node_at(load.offset)
-                    .is_some_and(|node| flow.dominators.dominates(stored_in, node))
-        })
-    }
 }
 
-/// Whether there is one path from one word offset of a function to another, and nothing on it writes memory.
-pub(super) fn is_quiet(flow: &FunctionFlow<'_, '_>, from: usize, to: usize) -> bool {
-    let (Some(start), Some(mut node)) = (flow.node_at(from), flow.node_at(to)) else {
+/// Whether two loads read one place while it holds the same.
+fn reads_same(flow: &FunctionView<'_, '_>, one: Id, other: Id) -> bool {
+    let (Some((one, a)), Some((other, b))) = (flow.load(one), flow.load(other)) else {
         return false;
     };
-    let mut end = to;
-    for _ in 0..flow.function.blocks.len() {
-        let Some(block) = flow.block(node) else {
-            return false;
-        };
-        let begin = if node == start { from } else { block.offset };
-        let is_quiet = |inst: Inst<'_>| {
-            writes_no_memory(inst.opcode())
-                || matches!(inst.opcode(), op::Label | op::Phi | op::SelectionMerge | op::LoopMerge)
-                || op::is_terminator(inst.opcode())
-                || flow.index.is_debug_inst(&inst)
-        };
-        if !flow.index.insts(begin, end).all(is_quiet) {
-            return false;
-        }
-        if node == start {
-            return true;
-        }
-        let Some(before) = flow.only_predecessor(node) else {
-            return false;
-        };
-        node = before;
-        end = flow.block(node).map_or(0, |block| block.end);
-    }
-    false
+    let is_same_place = a.place.object == b.place.object && a.place.path == b.place.path;
+    let is_exact = a.place.is_exact && b.place.is_exact;
+    let mut read = flow.memory.read(one).peekable();
+    is_same_place && is_exact && read.peek().is_some() && read.eq(flow.memory.read(other))
 }

@@ -19,9 +19,8 @@
 //! Messages with specialised lengths have no values, nor have those that would exceed the largest message with them.
 
 mod condition;
-mod debug_values;
-mod function;
 mod message;
+mod names;
 mod predicate;
 mod send;
 mod stores;
@@ -29,9 +28,10 @@ mod tail;
 mod variables;
 
 use crate::analysis::expressions::Expressions;
-use crate::analysis::index::typed::Node;
+use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Block, Index};
 use crate::analysis::message_layout::{Layouts, is_constant_size};
+use crate::analysis::view::{FunctionView, ModuleView};
 use crate::edit::Edits;
 use crate::edit::abort_values::{AbortValues, ValuesOfAbort};
 use crate::edit::emitter::Emitter;
@@ -40,11 +40,12 @@ use crate::error::Result;
 use crate::options::{Options, Values};
 use crate::spv::op;
 use condition::deciding_edge;
-use function::FunctionFlow;
 use message::MessageParts;
 use predicate::{Operand, Piece, Predicate, Writer};
 use send::{FIRST_ELEMENTS, Pass, Sender};
 use smallvec::SmallVec;
+use std::cell::OnceCell;
+use stores::Parameters;
 use tail::{Tail, TailTypes, holds_only_scalars};
 use variables::{Candidate, Source, Variables};
 use vkabort_record::layout::{MAX_VALUE_UNITS, UNIT_BYTES};
@@ -68,23 +69,30 @@ pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted
         edits: Edits::default(),
         found: AbortValues::default(),
     };
-    for function in index.functions.values() {
+    let view = ModuleView::for_any_point(index);
+    let mut parameters = Parameters::default();
+    for (number, function) in index.functions.iter() {
         let has_abort = |block: &Block| index.terminator(block).opcode() == op::AbortKHR;
         if !index.blocks_of(function).iter().any(has_abort) {
             continue;
         }
-        let flow = FunctionFlow::new(index, function);
-        let mut variables = None;
-        for (number, block) in index.blocks_of(function).iter().enumerate() {
-            let node = Node::from_usize(number);
-            if has_abort(block) && flow.dominators.is_reachable(node) {
-                pass.add_to(&flow, &mut variables, node, block)?;
+        let Some(flow) = view.function(number) else { continue };
+        let variables = OnceCell::new();
+        for (at, block) in function.blocks.iter().zip(index.blocks_of(function)) {
+            if has_abort(block) && flow.graph.is_reachable(at) {
+                let variables = || variables.get_or_init(|| Variables::new(&view, flow, &expressions, &mut parameters));
+                pass.add_to(flow, variables, at, block)?;
             }
         }
     }
     let Pass {
-        out, mut edits, found, ..
+        out,
+        mut edits,
+        mut found,
+        ..
     } = pass;
+    let given_up = view.given_up().into_iter();
+    found.warnings = given_up.map(|what| format!("values are left out: {what}")).collect();
     if !edits.is_empty() {
         out.finish(index, &mut edits);
     }
@@ -93,11 +101,11 @@ pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted
 
 impl Pass<'_, '_> {
     /// Adds values to the abort that ends `block`.
-    fn add_to(
+    fn add_to<'v>(
         &mut self,
-        flow: &FunctionFlow<'_, '_>,
-        variables: &mut Option<Variables>,
-        node: Node,
+        flow: &FunctionView<'_, '_>,
+        variables: impl FnOnce() -> &'v Variables,
+        at: BlockIndex,
         block: &Block,
     ) -> Result<()> {
         let abort = self.index.terminator(block);
@@ -121,16 +129,20 @@ impl Pass<'_, '_> {
         let mut values = SiteValues::default();
         // The message of a planted check has the values of its own condition.
         if self.planted.check_of(abort.message()).is_none()
-            && let Some(edge) = deciding_edge(flow, node)
+            && let Some(edge) = deciding_edge(flow, at)
             && let Some(predicate) = Writer::new(flow, self.expressions).write(&edge)
         {
             values.condition = Some(self.send_condition(&mut sender, predicate));
         }
         let position = self.index.position(block, abort.offset);
         if self.options.values == Values::On || position.has_line() {
-            let variables = variables.get_or_insert_with(|| Variables::new(flow, self.expressions));
-            let candidates = variables.at(flow, self.expressions, &position, node);
-            self.send_variables(&mut sender, block, candidates, &mut values);
+            let operation = self.planted.operation_of(abort.message()).and_then(|operation| {
+                let offset = self.index.def(operation)?.offset;
+                Some((flow.block_at(offset)?, offset))
+            });
+            let (candidates, more) = variables().at(flow, self.expressions, &position, at, operation);
+            self.send_variables(&mut sender, at, candidates, &mut values);
+            values.left_out += u32::try_from(more).unwrap_or(u32::MAX);
         }
         let has_tail = !sender.tail.is_empty();
         if has_tail {
@@ -176,7 +188,7 @@ impl Pass<'_, '_> {
     fn send_variables(
         &mut self,
         sender: &mut Sender<'_, '_, '_>,
-        block: &Block,
+        block: BlockIndex,
         candidates: Vec<Candidate>,
         values: &mut SiteValues,
     ) {

@@ -1,12 +1,13 @@
 //! Sends values behind a message: those that it holds already, values that reach the abort by way of phis, and memory.
 
-use super::function::FunctionFlow;
-use super::message::{self, MessageParts, is_quiet};
+use super::message::{self, MessageParts};
 use super::predicate::{Join, Operand};
 use super::tail::{Tail, TailTypes, array_layout, natural_layout, stride};
 use crate::analysis::expressions::Expressions;
-use crate::analysis::index::{Block, Index};
+use crate::analysis::index::Index;
+use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::message_layout::Layouts;
+use crate::analysis::view::{AccessKind, FunctionView, MemoryUse};
 use crate::edit::Edits;
 use crate::edit::abort_values::AbortValues;
 use crate::edit::emitter::Emitter;
@@ -14,7 +15,7 @@ use crate::edit::loop_header::after_phis;
 use crate::edit::planted::Planted;
 use crate::options::Options;
 use crate::spv::op::{decoration, storage_class};
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Code, Id, op};
 use smallvec::SmallVec;
 use vkabort_record::message_type::Type;
 use vkabort_record::site_values::Place;
@@ -37,7 +38,7 @@ pub(super) struct Pass<'a, 'w> {
 
 /// The values of one abort being sent.
 pub(super) struct Sender<'a, 'f, 'w> {
-    pub(super) flow: &'a FunctionFlow<'f, 'w>,
+    pub(super) flow: &'a FunctionView<'f, 'w>,
     pub(super) parts: MessageParts,
     /// Words that may be added so that the message stays deferred. `None`: as many as there is room for.
     pub(super) free_words: Option<u32>,
@@ -76,26 +77,16 @@ impl Pass<'_, '_> {
     pub(super) fn send_memory(
         &mut self,
         sender: &mut Sender<'_, '_, '_>,
-        block: &Block,
+        block: BlockIndex,
         (variable, ty): (Id, Id),
         path: &[u32],
     ) -> Option<Place> {
-        let (index, flow) = (self.index, sender.flow);
-        let is_current = |load: &Inst<'_>| {
-            load.opcode() == op::Load && load.pointer() == variable && is_quiet(flow, load.offset, block.terminator)
-        };
-        let mut node = flow.node_of_label(block.label)?;
-        while path.is_empty() {
-            let block = flow.block(node)?;
-            let loads = index.body(block).filter(is_current);
-            if let Some(load) = loads.last() {
-                let (id, joins) = (load.result(), SmallVec::new());
-                return self.send(sender, &Operand { id, joins });
-            }
-            match flow.only_predecessor(node) {
-                Some(before) if before < node => node = before,
-                _ => break,
-            }
+        let index = self.index;
+        if path.is_empty()
+            && let Some(id) = current_load(sender.flow, block, variable)
+        {
+            let joins = SmallVec::new();
+            return self.send(sender, &Operand { id, joins });
         }
         let of_part = path.iter().fold(ty, |ty, number| index.part_type(ty, *number));
         let (layout, offset) = self.reserve(sender, of_part)?;
@@ -163,10 +154,13 @@ impl Pass<'_, '_> {
     }
 
     /// The id of a value at the abort: the last of its phis, which are added.
-    fn joined(&mut self, flow: &FunctionFlow<'_, '_>, operand: &Operand) -> Id {
+    fn joined(&mut self, flow: &FunctionView<'_, '_>, operand: &Operand) -> Id {
         let (ty, mut id) = (self.index.type_of(operand.id), operand.id);
         for Join { block, through, around } in &operand.joins {
-            let Some(block) = flow.node_of_label(*block).and_then(|node| flow.block(node)) else {
+            let Some(block) = flow
+                .block_of_label(*block)
+                .and_then(|block| self.index.blocks.get(block))
+            else {
                 continue;
             };
             let nothing = self.out.null(ty);
@@ -178,4 +172,25 @@ impl Pass<'_, '_> {
         }
         id
     }
+}
+
+/// The last load that has read what a variable holds at the abort at the end of a block.
+fn current_load(flow: &FunctionView<'_, '_>, block: BlockIndex, variable: Id) -> Option<Id> {
+    let object = flow.accesses.place(variable)?.object;
+    let end = flow.index.blocks.get(block)?.terminator;
+    let held: Vec<DefIndex> = flow.held(object, &[], block, end).into_iter().collect::<Option<_>>()?;
+    let reads = flow.memory.uses(*held.first()?).filter_map(|by| match by {
+        MemoryUse::Read(by) => Some(by),
+        _ => None,
+    });
+    let loads = reads.filter_map(|by| {
+        let access = flow.accesses.accesses.get(by)?;
+        let is_whole = access.place.is_exact && access.place.path.is_empty();
+        let is_current = || flow.memory.read(by).eq(held.iter().copied());
+        match access.kind {
+            AccessKind::Load(value) if is_whole && is_current() && flow.reaches(value, block) => Some((by, value)),
+            _ => None,
+        }
+    });
+    loads.max_by_key(|(by, _)| *by).map(|(_, value)| value)
 }

@@ -1,222 +1,278 @@
-//! The variables of a function that have values at an abort: those to which a store that every path to it executes has
-//! written.
+//! Which variables in memory have a value at an abort: those of which no definition that they may hold there is that of a variable
+//! without a value.
+//!
+//! ```text
+//! uint n;                  n has no value
+//! if (c) n = 3;            n = phi(nothing, 3): not shown
+//! n = f();                 shown from here on
+//! ```
 
-use super::function::{FunctionFlow, is_constant};
-use crate::analysis::index::typed::Node;
-use crate::analysis::index::{Function, Index};
+use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
+use crate::analysis::view::{AccessKind, Definition, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
 use crate::spv::op::storage_class;
-use crate::spv::{Id, Inst, op};
-use rustc_hash::FxHashMap as HashMap;
+use crate::spv::{Id, op};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// Most calls of a function whose arguments are looked at.
-const MAX_CALLS: usize = 64;
-/// Most functions that pass a parameter on.
-const MAX_PASSED: u32 = 4;
-/// Most parts of a variable that are looked at.
-const MAX_PARTS: u32 = 32;
-
-/// A store to a part of a variable.
-#[derive(Clone, Debug)]
-struct Store {
-    node: Node,
-    offset: usize,
-    /// Constant indices to the part.
-    path: Vec<u32>,
-}
-
-/// A variable of a function, or a parameter that points to one of its callers.
+/// A variable of a function, or one of its callers that a parameter points to.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
+    pub(super) object: ObjectIndex,
     /// The pointer.
     pub(super) id: Id,
     /// Its pointee.
     pub(super) ty: Id,
-    /// Whether it has a value wherever it is used.
-    is_initialized: bool,
-    stores: Vec<Store>,
+    /// Whether it has a value when the function is called.
+    has_initial_value: bool,
 }
 
-/// What of a variable has a value at an abort.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stored {
-    /// Word offset of the last store, also of one in a later iteration of a loop.
-    pub(super) offset: usize,
-    paths: Vec<Vec<u32>>,
-}
-
-/// The variables of a function.
+/// The variables of a function in memory.
 #[derive(Debug, Default)]
 pub(super) struct Memories {
     pub(super) all: Vec<Memory>,
+    /// Definitions that may leave a part of a variable without a value.
+    without_value: Table<DefIndex, bool>,
+}
+
+/// What a part of a variable holds at a point, by its cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held(pub(super) Vec<Option<DefIndex>>);
+
+impl Held {
+    /// The definition, if there is one for the whole part.
+    pub(super) fn only(&self) -> Option<DefIndex> {
+        match self.0.as_slice() {
+            [only] => *only,
+            _ => None,
+        }
+    }
+
+    /// Word offset of the last definition; 0 if there is none.
+    pub(super) fn offset(&self, flow: &FunctionView<'_, '_>) -> usize {
+        let definitions = self.definitions(flow);
+        definitions.map(|found| found.offset).max().unwrap_or(0)
+    }
+
+    /// Blocks of the definitions.
+    pub(super) fn blocks(&self, flow: &FunctionView<'_, '_>) -> impl Iterator<Item = BlockIndex> {
+        self.definitions(flow).map(|found| found.block)
+    }
+
+    fn definitions<'f>(&self, flow: &'f FunctionView<'_, '_>) -> impl Iterator<Item = &'f Definition> {
+        let found = self.0.iter().flatten();
+        found.filter_map(|number| flow.memory.definitions.get(*number))
+    }
+
+    /// Whether all of it is unchanged since the function was called.
+    pub(super) fn is_initial(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
 }
 
 impl Memories {
-    /// O(words of the function).
-    pub(super) fn new(flow: &FunctionFlow<'_, '_>) -> Self {
-        let (index, function) = (flow.index, flow.function);
-        let mut all: Vec<Memory> = Vec::new();
-        let blocks = index.blocks_of(function);
-        let Some(first) = blocks.first() else {
-            return Self::default();
+    /// O(words of the function), with the cost of [`Parameters::has_value`].
+    pub(super) fn new(view: &ModuleView<'_, '_>, flow: &FunctionView<'_, '_>, parameters: &mut Parameters) -> Self {
+        let mut found = Self {
+            all: Vec::new(),
+            without_value: flow.memory.definitions.map(|_| false),
         };
-        let pointee = |inst: &Inst<'_>| {
-            let ty = index.def(inst.result_type())?;
-            let is_function = ty.opcode() == op::TypePointer && ty.storage_class() == storage_class::Function;
-            is_function.then(|| ty.pointee())
-        };
-        let mut add = |inst: &Inst<'_>, is_initialized| {
-            all.extend(pointee(inst).map(|ty| Memory {
-                id: inst.result(),
-                ty,
-                is_initialized,
-                stores: Vec::new(),
+        for (number, object) in flow.accesses.objects.iter() {
+            let class = flow.index.storage_class(flow.index.type_of(object.pointer));
+            if class != Some(storage_class::Function) || object.is_escaped {
+                continue;
+            }
+            let has_initial_value = match object.class {
+                ObjectClass::Function => object.initializer.is_some(),
+                ObjectClass::Parameter(position) => parameters.has_value(view, flow.number, position),
+                _ => continue,
+            };
+            found.all.push(Memory {
+                object: number,
+                id: object.pointer,
+                ty: object.ty,
+                has_initial_value,
+            });
+            if !has_initial_value {
+                found.spread(flow, number);
+            }
+        }
+        found
+    }
+
+    /// Marks the definitions that what an object holds at the start of the function reaches.
+    fn spread(&mut self, flow: &FunctionView<'_, '_>, object: ObjectIndex) {
+        let cells = flow.cells.at(object, &[]).iter();
+        let mut worklist: Vec<DefIndex> = cells.filter_map(|cell| flow.memory.entry(cell)).collect();
+        while let Some(number) = worklist.pop() {
+            if !self.without_value.set(number) {
+                continue;
+            }
+            worklist.extend(flow.memory.uses(number).filter_map(|by| match by {
+                MemoryUse::Phi(phi, _) => Some(phi),
+                MemoryUse::Changed(definition) => Some(definition),
+                MemoryUse::Read(_) | MemoryUse::Seen(_) => None,
             }));
-        };
-        let parameters = index.insts(function.offset, first.offset);
-        let parameters = parameters.filter(|inst| inst.opcode() == op::FunctionParameter);
-        for (position, parameter) in parameters.enumerate() {
-            if pointee(&parameter).is_some() {
-                add(&parameter, is_passed_initialized(index, function, position, MAX_PASSED));
-            }
         }
-        for variable in index.body(first).filter(|inst| inst.opcode() == op::Variable) {
-            add(&variable, variable.words.len() > 4);
-        }
-        let positions: HashMap<Id, usize> = all.iter().enumerate().map(|(at, memory)| (memory.id, at)).collect();
-        for (number, block) in blocks.iter().enumerate() {
-            for inst in index.body(block) {
-                let pointer = match inst.opcode() {
-                    op::Store | op::CopyMemory => inst.id(1),
-                    _ => continue,
-                };
-                if let Some((root, path)) = place(index, pointer)
-                    && let Some(memory) = positions.get(&root).and_then(|at| all.get_mut(*at))
-                {
-                    memory.stores.push(Store {
-                        node: Node::from_usize(number),
-                        offset: inst.offset,
-                        path,
-                    });
-                }
-            }
-        }
-        Self { all }
     }
 }
 
 impl Memory {
-    /// What has a value at the end of the block `node`.
-    pub(super) fn stored(&self, flow: &FunctionFlow<'_, '_>, node: Node) -> Stored {
-        let mut stored = Stored::default();
-        if self.is_initialized {
-            stored.paths.push(Vec::new());
-        }
-        for store in &self.stores {
-            let dominates = flow.dominators.dominates(store.node, node);
-            // What a loop changes comes before what it finds.
-            if dominates || flow.shares_loop(store.node, node) {
-                stored.offset = stored.offset.max(store.offset);
-            }
-            if dominates {
-                stored.paths.push(store.path.clone());
-            }
-        }
-        stored
-    }
-}
-
-impl Stored {
-    /// Whether every part of the part at `path`, of type `ty`, has a value.
-    pub(super) fn covers(&self, index: &Index<'_>, ty: Id, path: &[u32]) -> bool {
-        let mut steps = 0;
-        self.covers_part(index, ty, &mut path.to_vec(), &mut steps)
+    /// What a part holds before the instruction at a word offset of a block.
+    pub(super) fn held(&self, flow: &FunctionView<'_, '_>, path: &[u32], block: BlockIndex, offset: usize) -> Held {
+        Held(flow.held(self.object, path, block, offset))
     }
 
-    fn covers_part(&self, index: &Index<'_>, ty: Id, path: &mut Vec<u32>, steps: &mut u32) -> bool {
-        *steps += 1;
-        if self.paths.iter().any(|stored| path.starts_with(stored)) {
-            return true;
-        }
-        if *steps > MAX_PARTS || !self.paths.iter().any(|stored| stored.starts_with(path)) {
-            return false;
-        }
-        let Some(inst) = index.def(ty) else { return false };
-        let count = match inst.opcode() {
-            op::TypeStruct => inst.words.len() as u32 - 2,
-            op::TypeVector | op::TypeMatrix => inst.component_count(),
-            op::TypeArray => match index.def(inst.array_length()).and_then(|length| index.literal(&length)) {
-                Some(count @ 1..=16) => count as u32,
-                _ => return false,
-            },
-            _ => return false,
-        };
-        (0..count).all(|number| {
-            path.push(number);
-            let covers = self.covers_part(index, index.part_type(ty, number), path, steps);
-            path.pop();
-            covers
+    /// Whether all of what it holds is a value, on every path.
+    pub(super) fn has_value(&self, memories: &Memories, held: &Held) -> bool {
+        held.0.iter().all(|definition| match definition {
+            None => self.has_initial_value,
+            Some(definition) => !memories.without_value.is_set(*definition),
         })
     }
 }
 
-/// The variable and the constant indices of a pointer. `None` if it is indexed by other values, or is not of a variable.
-fn place(index: &Index<'_>, pointer: Id) -> Option<(Id, Vec<u32>)> {
-    let inst = index.def(pointer)?;
-    match inst.opcode() {
-        op::Variable | op::FunctionParameter => Some((pointer, Vec::new())),
-        op::AccessChain | op::InBoundsAccessChain => {
-            index.def(inst.id(3)).filter(|base| base.offset < inst.offset)?;
-            let (root, mut path) = place(index, inst.id(3))?;
-            for id in inst.ids(4) {
-                let constant = index
-                    .def(id)
-                    .filter(|inst| is_constant(inst) && inst.opcode() == op::Constant)?;
-                path.push(u32::try_from(index.literal(&constant)?).ok()?);
-            }
-            Some((root, path))
+/// The stores to an object that a definition of a variable without memory may be: the two hold the same wherever both reach.
+///
+/// `described` is a definition of a variable of `DebugValue`s, `memory` one of a variable in memory. O(definitions between).
+pub(super) fn is_in_sync(flow: &FunctionView<'_, '_>, described: DefIndex, memory: DefIndex) -> bool {
+    let mut seen = HashSet::default();
+    let mut worklist = vec![(described, memory)];
+    while let Some((described, memory)) = worklist.pop() {
+        if !seen.insert((described, memory)) {
+            continue;
         }
+        let definitions = &flow.memory.definitions;
+        let (Some(one), Some(other)) = (definitions.get(described), definitions.get(memory)) else {
+            return false;
+        };
+        match (one.origin, other.origin) {
+            (Origin::Entry, Origin::Entry) => {}
+            (Origin::Phi, Origin::Phi) if one.block == other.block => {
+                for (from, operand) in &one.operands {
+                    let Some((_, of_other)) = other.operands.iter().find(|(of, _)| of == from) else {
+                        return false;
+                    };
+                    worklist.push((*operand, *of_other));
+                }
+            }
+            (Origin::Access(_), _) => {
+                let Some(value) = stored_value(flow, described) else {
+                    return false;
+                };
+                let is_stored = || stored_value(flow, memory) == Some(value);
+                let is_loaded = || {
+                    let definition = flow.definition_of_load(value);
+                    definition.is_some_and(|(read, access)| read == memory && access.place.path.is_empty())
+                };
+                if !is_stored() && !is_loaded() {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The value that a definition stores to all of its object.
+pub(super) fn stored_value(flow: &FunctionView<'_, '_>, definition: DefIndex) -> Option<Id> {
+    let Origin::Access(by) = flow.memory.definitions.get(definition)?.origin else {
+        return None;
+    };
+    let access = flow.accesses.accesses.get(by)?;
+    match access.kind {
+        AccessKind::Store(value) if access.place.is_exact && access.place.path.is_empty() => Some(value),
         _ => None,
     }
 }
 
-/// Whether every caller has stored a value where the parameter at a position points to.
-fn is_passed_initialized(index: &Index<'_>, function: &Function, position: usize, depth: u32) -> bool {
-    let Some(depth) = depth.checked_sub(1) else {
-        return false;
-    };
-    let calls: Vec<_> = index
-        .calls
-        .values()
-        .iter()
-        .filter(|call| call.callee == function.id)
-        .take(MAX_CALLS + 1)
-        .collect();
-    let stores = |call: &&crate::analysis::index::Call| {
-        let argument = index.inst(call.offset).id(4 + position);
-        let (Some(block), Some(caller)) = (index.blocks.get(call.block), index.functions.get(call.caller)) else {
-            return false;
-        };
-        let is_store = |inst: Inst<'_>| inst.opcode() == op::Store && inst.pointer() == argument;
-        if index.insts(block.offset, call.offset).any(is_store) {
-            return true;
+/// Which parameters point to variables that have a value at every call.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    found: HashMap<(FunctionIndex, usize), bool>,
+}
+
+/// A pointer parameter, by function and position.
+type Parameter = (FunctionIndex, usize);
+
+impl Parameters {
+    /// Whether every caller has stored a value where a parameter points to. The functions that pass it on are computed once, with the
+    /// views of all callers.
+    fn has_value(&mut self, view: &ModuleView<'_, '_>, function: FunctionIndex, position: usize) -> bool {
+        if let Some(found) = self.found.get(&(function, position)) {
+            return *found;
         }
-        let Some(argument) = index.def(argument) else {
-            return false;
-        };
-        match argument.opcode() {
-            op::Variable => argument.words.len() > 4,
-            op::FunctionParameter => {
-                let first = index
-                    .blocks_of(caller)
-                    .first()
-                    .map_or(caller.offset, |block| block.offset);
-                let parameters = index.insts(caller.offset, first);
-                let mut parameters = parameters.filter(|inst| inst.opcode() == op::FunctionParameter);
-                let position = parameters.position(|inst| inst.offset == argument.offset);
-                position.is_some_and(|position| is_passed_initialized(index, caller, position, depth))
+        // The parameters that are passed on to each one.
+        let mut passed_to: HashMap<Parameter, Vec<Parameter>> = HashMap::default();
+        let mut without_value: Vec<Parameter> = Vec::new();
+        let mut new: Vec<Parameter> = Vec::new();
+        let mut worklist = vec![(function, position)];
+        while let Some(parameter) = worklist.pop() {
+            match self.found.get(&parameter) {
+                Some(true) => continue,
+                Some(false) if !new.contains(&parameter) => {
+                    without_value.push(parameter);
+                    continue;
+                }
+                Some(false) => continue,
+                None => {}
             }
-            _ => false,
+            self.found.insert(parameter, false);
+            new.push(parameter);
+            let mut calls = view.calls_of(parameter.0).peekable();
+            if calls.peek().is_none() {
+                without_value.push(parameter);
+            }
+            for (caller, offset) in calls {
+                match passed(view, caller, offset, parameter.1) {
+                    None => without_value.push(parameter),
+                    Some(from) => {
+                        for position in from {
+                            passed_to.entry((caller, position)).or_default().push(parameter);
+                            worklist.push((caller, position));
+                        }
+                    }
+                }
+            }
         }
+        for parameter in &new {
+            self.found.insert(*parameter, true);
+        }
+        while let Some(parameter) = without_value.pop() {
+            self.found.insert(parameter, false);
+            without_value.extend(passed_to.remove(&parameter).into_iter().flatten());
+        }
+        self.found.get(&(function, position)) == Some(&true)
+    }
+}
+
+/// The caller's own parameters whose variables a call passes on at a position. `None` if what it passes may have no value.
+fn passed(view: &ModuleView<'_, '_>, caller: FunctionIndex, offset: usize, position: usize) -> Option<Vec<usize>> {
+    let flow = view.function(caller)?;
+    if !flow.graph.is_reachable(flow.block_at(offset)?) {
+        return Some(Vec::new());
+    }
+    let mut arguments = flow.accesses.at(offset);
+    let argument = arguments.find(|access| access.kind == AccessKind::Argument(position))?;
+    let object = flow.accesses.objects.get(argument.place.object)?;
+    if object.is_escaped || !argument.place.is_exact {
+        return None;
+    }
+    let held = flow.held(argument.place.object, &argument.place.path, argument.block, offset);
+    let is_initial = |source: &DefIndex| {
+        let found = flow.memory.definitions.get(*source);
+        found.is_some_and(|found| found.origin == Origin::Entry)
     };
-    !calls.is_empty() && calls.len() <= MAX_CALLS && calls.iter().all(stores)
+    let is_from_start =
+        held.iter().any(Option::is_none) || flow.sources(held.into_iter().flatten()).iter().any(is_initial);
+    match object.class {
+        _ if !is_from_start => Some(Vec::new()),
+        ObjectClass::Parameter(position) => Some(vec![position]),
+        ObjectClass::Function if object.initializer.is_some() => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Whether the compiler has removed a value.
+pub(super) fn is_lost(flow: &FunctionView<'_, '_>, value: Id) -> bool {
+    flow.index.opcode(value) == op::Undef
 }

@@ -1,19 +1,20 @@
 //! The variables at an abort, nearest first: those of the function, its parameters, named values, and what it has read of push
 //! constants and inputs.
 
-use super::debug_values::DebugVariables;
-use super::function::FunctionFlow;
-use super::stores::{Memories, Stored};
+use super::condition::left_loop;
+use super::names::{NamedVariables, Point};
+use super::stores::{Held, Memories, Memory, Parameters};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::typed::Node;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op::{built_in, decoration, storage_class};
 use crate::spv::{Id, op};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// Most variables of an abort that are considered.
-const MAX_VARIABLES: usize = 64;
+/// Variables of an abort that are named; the report counts the others.
+const NAMED_VARIABLES: usize = 64;
 /// Built-ins that identify the invocation, which every report has.
 const IDENTITY: [u32; 8] = [
     built_in::GlobalInvocationId,
@@ -32,7 +33,7 @@ pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) source: Source,
     /// Word offset from which on it has the value.
-    offset: usize,
+    pub(super) offset: usize,
 }
 
 /// Where the value of a variable is.
@@ -51,103 +52,61 @@ pub(super) enum Source {
 /// The variables of a function.
 pub(super) struct Variables {
     memories: Memories,
-    debug: DebugVariables,
-    /// Values with a name of their own, by offset.
-    named: Vec<(usize, Id, String)>,
+    named: NamedVariables,
     /// Loads of push constants and inputs, by offset.
     inputs: Vec<(usize, Id)>,
 }
 
 impl Variables {
     /// O(words of the function).
-    pub(super) fn new(flow: &FunctionFlow<'_, '_>, names: &Expressions<'_, '_>) -> Self {
-        let (index, function) = (flow.index, flow.function);
-        let (mut named, mut inputs) = (Vec::new(), Vec::new());
-        let first = index
-            .blocks_of(function)
-            .first()
-            .map_or(function.offset, |block| block.offset);
-        for inst in index.insts(first, function.end) {
-            let id = inst.result();
-            if inst.opcode() == op::Variable || !id.is_some() || index.storage_class(inst.result_type()).is_some() {
-                continue;
-            }
-            if inst.opcode() == op::Load && is_input(flow, inst.pointer()) {
-                inputs.push((inst.offset, id));
-            } else if let Some(name) = names.variable(id) {
-                named.push((inst.offset, id, name));
-            }
-        }
-        let parameters = index.insts(function.offset, first);
-        for parameter in parameters.filter(|inst| inst.opcode() == op::FunctionParameter) {
-            let is_value = index.storage_class(parameter.result_type()).is_none();
-            if let Some(name) = names.variable(parameter.result()).filter(|_| is_value) {
-                named.push((parameter.offset, parameter.result(), name));
-            }
+    pub(super) fn new(
+        view: &ModuleView<'_, '_>,
+        flow: &FunctionView<'_, '_>,
+        names: &Expressions<'_, '_>,
+        parameters: &mut Parameters,
+    ) -> Self {
+        let memories = Memories::new(view, flow, parameters);
+        let mut inputs = Vec::new();
+        for block in flow.index.blocks_of(flow.function) {
+            let loads = flow.index.body(block).filter(|inst| inst.opcode() == op::Load);
+            inputs.extend(
+                loads
+                    .filter(|load| is_input(flow, load.pointer()))
+                    .map(|load| (load.offset, load.result())),
+            );
         }
         Self {
-            memories: Memories::new(flow),
-            debug: DebugVariables::new(flow),
-            named,
+            named: NamedVariables::new(flow, names, &memories),
+            memories,
             inputs,
         }
     }
 
-    /// The variables at the end of the block `node`, nearest first, each name once.
+    /// The variables at the abort that ends a block, nearest first, each name once; and how many there are beyond
+    /// [`NAMED_VARIABLES`]. The variables of a planted check are those that `operation` has seen.
     pub(super) fn at(
         &self,
-        flow: &FunctionFlow<'_, '_>,
+        flow: &FunctionView<'_, '_>,
         names: &Expressions<'_, '_>,
         position: &Position<'_>,
-        node: Node,
-    ) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        for memory in &self.memories.all {
-            let declared = self.debug.declared(memory.id);
-            if declared.is_some_and(|variable| !variable.is_in_scope(flow.index, position)) {
-                continue;
-            }
-            let name = names.variable(memory.id);
-            // A made-up name in front of a declared one: a copy for debuggers, which may be stale.
-            let Some(name) = name.or_else(|| {
-                let has_name = names.names.name(flow.index, memory.id).is_some();
-                declared.filter(|_| !has_name).map(|variable| variable.name.clone())
-            }) else {
-                continue;
-            };
-            if declared.is_none() && !self.debug.is_name_live(flow.index, position, &name) {
-                continue;
-            }
-            let stored = memory.stored(flow, node);
-            add_memory(flow, names, &name, (memory.id, memory.ty), &stored, &mut found);
-        }
-        // Reports list the specialisation constants of every pipeline.
-        let is_specialized = |id: Id| matches!(flow.index.opcode(id), op::SpecConstantTrue..=op::SpecConstantOp);
-        for value in self.debug.at(flow, position, node) {
-            if value.value.is_some_and(is_specialized) {
-                continue;
-            }
-            found.push(Candidate {
-                name: value.name,
-                source: value.value.map_or(Source::Lost, Source::Value),
-                offset: value.offset,
-            });
-        }
-        for (offset, id, name) in &self.named {
-            if flow.reaches(*id, node) && self.debug.is_name_live(flow.index, position, name) {
-                found.push(Candidate {
-                    name: name.clone(),
-                    source: Source::Value(*id),
-                    offset: *offset,
-                });
-            }
-        }
+        block: BlockIndex,
+        operation: Option<(BlockIndex, usize)>,
+    ) -> (Vec<Candidate>, usize) {
+        let Some(end) = flow.index.blocks.get(block).map(|block| block.terminator) else {
+            return (Vec::new(), 0);
+        };
+        let point = Point {
+            flow,
+            names,
+            position,
+            block,
+            offset: end,
+            operation: operation.map(|(at, offset)| (at, offset, left_loop(flow, at, block))),
+        };
+        let mut found = self.named.at(&point, &self.memories);
         found.sort_by_key(|candidate| Reverse(candidate.offset));
-        let mut inputs = self
-            .inputs
-            .iter()
-            .filter(|(_, id)| flow.reaches(*id, node))
-            .collect::<Vec<_>>();
+        let is_read = |(offset, id): &&(usize, Id)| flow.reaches(*id, block) && point.saw_value(*offset);
+        let mut inputs = self.inputs.iter().filter(is_read).collect::<Vec<_>>();
         inputs.sort_by_key(|(offset, _)| Reverse(*offset));
         found.extend(inputs.into_iter().filter_map(|(offset, id)| {
             Some(Candidate {
@@ -163,49 +122,49 @@ impl Variables {
             let whole = candidate.name.split(['.', '[']).next();
             whole.is_none_or(|whole| whole == candidate.name || !seen.contains(whole))
         });
-        found.truncate(MAX_VARIABLES);
-        found
+        let more = found.len().saturating_sub(NAMED_VARIABLES);
+        found.truncate(NAMED_VARIABLES);
+        (found, more)
     }
 }
 
-/// Adds a variable, or those of its members that have values.
-fn add_memory(
-    flow: &FunctionFlow<'_, '_>,
-    names: &Expressions<'_, '_>,
-    name: &str,
-    (variable, ty): (Id, Id),
-    stored: &Stored,
-    found: &mut Vec<Candidate>,
-) {
-    let index = flow.index;
-    let candidate = |name: String, path: Vec<u32>| Candidate {
+/// The candidates of a variable in memory: all of it, or those of its members that have values.
+pub(super) fn of_memory(point: &Point<'_, '_, '_>, memories: &Memories, name: &str, memory: &Memory) -> Vec<Candidate> {
+    let (flow, index) = (point.flow, point.flow.index);
+    let candidate = |name: String, path: Vec<u32>, held: &Held| Candidate {
         name,
-        source: Source::Memory { variable, ty, path },
-        offset: stored.offset,
+        source: Source::Memory {
+            variable: memory.id,
+            ty: memory.ty,
+            path,
+        },
+        offset: held.offset(flow),
     };
-    if stored.covers(index, ty, &[]) {
-        found.push(candidate(name.to_owned(), Vec::new()));
-        return;
+    let value = |path: &[u32]| {
+        let held = memory.held(flow, path, point.block, point.offset);
+        (memory.has_value(memories, &held) && point.saw_memory(memory, path, &held)).then_some(held)
+    };
+    if let Some(held) = value(&[]) {
+        return vec![candidate(name.to_owned(), Vec::new(), &held)];
     }
-    let Some(structure) = index.def(ty).filter(|inst| inst.opcode() == op::TypeStruct) else {
-        return;
-    };
-    for (number, member) in (0..).zip(structure.ids(2)) {
+    let structure = index.def(memory.ty).filter(|inst| inst.opcode() == op::TypeStruct);
+    let members = structure.into_iter().flat_map(|structure| (0..).zip(structure.ids(2)));
+    let of_members = members.filter_map(|(number, _)| {
         let path = vec![number];
-        if stored.covers(index, member, &path)
-            && let Some(of_member) = names.names.member(index, ty, number)
-        {
-            found.push(candidate(format!("{name}.{of_member}"), path));
-        }
-    }
+        let held = value(&path)?;
+        let of_member = point.names.names.member(index, memory.ty, number)?;
+        Some(candidate(format!("{name}.{of_member}"), path, &held))
+    });
+    of_members.collect()
 }
 
 /// Whether a pointer is into push constants or an input that does not identify the invocation.
-fn is_input(flow: &FunctionFlow<'_, '_>, pointer: Id) -> bool {
+fn is_input(flow: &FunctionView<'_, '_>, pointer: Id) -> bool {
     let index = flow.index;
     match index.storage_class(index.type_of(pointer)) {
         Some(storage_class::PushConstant) => true,
         Some(storage_class::Input) => {
+            // Each base is defined before its chain.
             let root = std::iter::successors(Some(pointer), |id| {
                 let inst = index.def(*id)?;
                 let base = matches!(inst.opcode(), op::AccessChain | op::InBoundsAccessChain).then(|| inst.id(3))?;

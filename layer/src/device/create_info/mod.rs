@@ -112,6 +112,50 @@ fn is_of(extensions: Extensions, s_type: StructureType) -> bool {
         || (extensions.constant_data && s_type == ShaderConstantDataFeatures::STRUCTURE_TYPE)
 }
 
+/// What the layer removes from a create-info and enables in it.
+struct Plan {
+    emulated: Extensions,
+    native: Extensions,
+    /// The device has an arena: aborts are emulated.
+    arena: bool,
+    addresses: bool,
+    device_coherent: bool,
+    ext_fault: bool,
+    /// The application uses `pEnabledFeatures`, so the chain has no `VkPhysicalDeviceFeatures2`.
+    has_features: bool,
+}
+
+impl Plan {
+    fn new(device: &PhysicalDevice, emulated: Extensions, wanted: Wanted, has_features: bool) -> Self {
+        let arena = emulated.abort;
+        Self {
+            emulated,
+            native: wanted.native,
+            arena,
+            addresses: arena || emulated.constant_data,
+            device_coherent: arena && wanted.device_coherent && device.device_coherent,
+            // The driver's own reports of losses reach the application only through the fault queries of the layer.
+            ext_fault: emulated.fault && device.ext_fault,
+            has_features,
+        }
+    }
+
+    /// The edit of a structure in the chain.
+    fn edit(&self, s_type: StructureType) -> Edit {
+        let changes = match s_type {
+            s_type if is_of(self.emulated, s_type) => return Edit::Remove,
+            s_type if is_of(self.native, s_type) => true,
+            VULKAN_1_2 | ADDRESS | ADDRESS_EXT => self.addresses,
+            MEMORY_MODEL => self.arena,
+            FEATURES_2 => self.arena && !self.has_features,
+            FAULT_EXT => self.ext_fault,
+            COHERENT_AMD => self.device_coherent,
+            _ => false,
+        };
+        if changes { Edit::Change } else { Edit::Keep }
+    }
+}
+
 impl EditedCreateInfo {
     /// Edits a create-info: leaves out the emulated extensions and features, and enables the features that the layer needs.
     ///
@@ -138,33 +182,11 @@ impl EditedCreateInfo {
         let has = |name: &CStr| names.contains(&name);
         let families: BTreeSet<u32> = queues.iter().map(|queue| queue.queue_family_index).collect();
         let protected = vk::DeviceQueueCreateFlags::PROTECTED;
-
-        let arena = emulated.abort;
-        let addresses = arena || emulated.constant_data;
-        let device_coherent = arena && wanted.device_coherent && device.device_coherent;
-        let address_ext = has(vk::EXT_BUFFER_DEVICE_ADDRESS_NAME);
-        // The driver's own reports of losses reach the application only through the fault queries of the layer.
-        let ext_fault = emulated.fault && device.ext_fault;
-        let changes = |s_type: StructureType| match s_type {
-            s_type if is_of(wanted.native, s_type) => true,
-            VULKAN_1_2 | ADDRESS | ADDRESS_EXT => addresses,
-            MEMORY_MODEL => arena,
-            FEATURES_2 => arena && info.p_enabled_features.is_null(),
-            FAULT_EXT => ext_fault,
-            COHERENT_AMD => device_coherent,
-            _ => false,
-        };
-        let edit = |s_type: StructureType| {
-            if is_of(emulated, s_type) {
-                Edit::Remove
-            } else if changes(s_type) {
-                Edit::Change
-            } else {
-                Edit::Keep
-            }
-        };
+        // SAFETY: `pEnabledFeatures` is null or valid (the caller's contract).
+        let features = unsafe { info.p_enabled_features.as_ref() };
+        let plan = Plan::new(device, emulated, wanted, features.is_some());
         // SAFETY: the chain is valid and outlives the copy (the caller's contract).
-        let chain = unsafe { ChainCopy::new(head, edit) };
+        let chain = unsafe { ChainCopy::new(head, |s_type| plan.edit(s_type)) };
         let mut edited = Self {
             chain,
             extensions: names
@@ -180,7 +202,10 @@ impl EditedCreateInfo {
             families: families.into_iter().collect(),
             has_protected_queue: queues.iter().any(|queue| queue.flags.contains(protected)),
             has_addresses: false,
-            api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
+            api: match has(vk::EXT_BUFFER_DEVICE_ADDRESS_NAME) {
+                true => AddressApi::Ext,
+                false => AddressApi::Khr,
+            },
             capture_replay: false,
             import: false,
             device_coherent: false,
@@ -191,30 +216,41 @@ impl EditedCreateInfo {
             robust_buffers: unsafe { may_have_robust_buffers(info) },
             warnings: Vec::new(),
         };
-        edited.enable_native(wanted.native, has)?;
-        if addresses {
-            match edited.enable_addresses(device, has) {
-                Ok(()) => edited.has_addresses = true,
-                Err(refusal) if arena => return Err(refusal),
-                // Constant data then becomes constants.
-                Err(refusal) => edited.warnings.push(refusal.reason),
-            }
-            edited.import = edited.has_addresses
-                && device.imports
-                && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
-        }
-        if arena {
-            edited.enable_device_scope(device);
-            // SAFETY: `pEnabledFeatures` is null or valid (the caller's contract).
-            edited.enable_stores(unsafe { info.p_enabled_features.as_ref() })?;
-        }
-        if device_coherent {
-            edited.enable_device_coherent(device, has);
-        }
-        if ext_fault {
-            edited.enable_ext_fault(device, has)?;
-        }
+        edited.apply(&plan, device, features, has)?;
         Ok(edited)
+    }
+
+    /// Enables the features of a plan. `features`: the application's `pEnabledFeatures`.
+    fn apply(
+        &mut self,
+        plan: &Plan,
+        device: &PhysicalDevice,
+        features: Option<&vk::PhysicalDeviceFeatures>,
+        has: impl Fn(&CStr) -> bool + Copy,
+    ) -> Result<(), Refusal> {
+        self.enable_native(plan.native, has)?;
+        if plan.addresses {
+            match self.enable_addresses(device, has) {
+                Ok(()) => self.has_addresses = true,
+                Err(refusal) if plan.arena => return Err(refusal),
+                // Constant data then becomes constants.
+                Err(refusal) => self.warnings.push(refusal.reason),
+            }
+            self.import = self.has_addresses
+                && device.imports
+                && self.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
+        }
+        if plan.arena {
+            self.enable_device_scope(device);
+            self.enable_stores(features)?;
+        }
+        if plan.device_coherent {
+            self.enable_device_coherent(device, has);
+        }
+        if plan.ext_fault {
+            self.enable_ext_fault(device, has)?;
+        }
+        Ok(())
     }
 
     /// Whether the edited create-info enables an extension.

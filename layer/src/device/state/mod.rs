@@ -26,7 +26,7 @@ pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, Opaque, PhysicalDevice};
 pub use loss::{LossData, Phase};
-pub use module::{Module, ModuleUse, STAGES};
+pub use module::{Module, ModuleUse};
 pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};
 pub use queue_labels::QueueLabels;

@@ -5,26 +5,7 @@ use ash::vk::ShaderStageFlags as Stages;
 use std::sync::Arc;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use vkabort_record::specialization::{PipelineStage, Specialization};
-
-/// Stages and their SPIR-V execution models.
-pub const STAGES: [(Stages, u32); 16] = [
-    (Stages::VERTEX, 0),
-    (Stages::TESSELLATION_CONTROL, 1),
-    (Stages::TESSELLATION_EVALUATION, 2),
-    (Stages::GEOMETRY, 3),
-    (Stages::FRAGMENT, 4),
-    (Stages::COMPUTE, 5),
-    (Stages::TASK_EXT, 5364),
-    (Stages::TASK_EXT, 5267),
-    (Stages::MESH_EXT, 5365),
-    (Stages::MESH_EXT, 5268),
-    (Stages::RAYGEN_KHR, 5313),
-    (Stages::INTERSECTION_KHR, 5314),
-    (Stages::ANY_HIT_KHR, 5315),
-    (Stages::CLOSEST_HIT_KHR, 5316),
-    (Stages::MISS_KHR, 5317),
-    (Stages::CALLABLE_KHR, 5318),
-];
+use vkabort_record::stage::Stage;
 
 /// A module that was rewritten, or whose aborts the driver executes natively.
 #[derive(Default)]
@@ -75,9 +56,10 @@ impl Module {
 
     /// The index and the execution model of an entry point.
     pub fn entry_point(&self, stage: Stages, name: &[u8]) -> Option<(usize, u32)> {
+        let is_of_stage = |model| Stage::of(model).is_some_and(|row| row.vulkan == stage.as_raw());
         let mut entry_points = self.sites.entry_points.iter().enumerate();
-        let (index, entry) = entry_points
-            .find(|(_, entry)| entry.name.as_bytes() == name && STAGES.contains(&(stage, entry.execution_model)))?;
+        let (index, entry) =
+            entry_points.find(|(_, entry)| entry.name.as_bytes() == name && is_of_stage(entry.execution_model))?;
         Some((index, entry.execution_model))
     }
 }

@@ -1,6 +1,7 @@
 //! The shader stages that can write messages.
 
 use ash::vk;
+use vkabort_record::stage::{STAGES, Stage, StoreFeature};
 
 /// Features for stores and atomics, which a stage needs to write messages. Others than these stages always have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,45 +21,50 @@ impl Stores {
     };
 
     /// The stages without stores.
-    pub fn refused_stages(self) -> vk::ShaderStageFlags {
-        let vertex = vk::ShaderStageFlags::VERTEX
-            | vk::ShaderStageFlags::TESSELLATION_CONTROL
-            | vk::ShaderStageFlags::TESSELLATION_EVALUATION
-            | vk::ShaderStageFlags::GEOMETRY;
-        let of = |supported: bool, stages| match supported {
-            true => vk::ShaderStageFlags::empty(),
-            false => stages,
-        };
-        of(self.vertex, vertex) | of(self.fragment, vk::ShaderStageFlags::FRAGMENT)
+    pub fn refused(self) -> impl Iterator<Item = &'static Stage> {
+        STAGES
+            .iter()
+            .filter(move |stage| stage.stores.is_some_and(|feature| !self.supports(feature)))
+    }
+
+    /// The flags of [`Self::refused`].
+    pub fn refused_flags(self) -> vk::ShaderStageFlags {
+        let flags = |stage: &Stage| vk::ShaderStageFlags::from_raw(stage.vulkan);
+        self.refused()
+            .map(flags)
+            .fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage)
     }
 
     /// Names of the features that the driver lacks.
     pub fn missing(self) -> impl Iterator<Item = &'static str> {
-        [
-            (self.vertex, "vertexPipelineStoresAndAtomics"),
-            (self.fragment, "fragmentStoresAndAtomics"),
-        ]
-        .into_iter()
-        .filter_map(|(supported, name)| (!supported).then_some(name))
+        let missing = move |feature: &StoreFeature| !self.supports(*feature);
+        StoreFeature::ALL.into_iter().filter(missing).map(StoreFeature::name)
+    }
+
+    fn supports(self, feature: StoreFeature) -> bool {
+        match feature {
+            StoreFeature::VertexPipeline => self.vertex,
+            StoreFeature::Fragment => self.fragment,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vk::ShaderStageFlags as Flags;
 
     #[test]
     fn a_missing_feature_refuses_its_stages() {
-        use vk::ShaderStageFlags as Stage;
-        assert_eq!(Stores::ALL.refused_stages(), Stage::empty());
+        assert_eq!(Stores::ALL.refused_flags(), Flags::empty());
         assert_eq!(Stores::ALL.missing().count(), 0);
         let no_vertex = Stores {
             vertex: false,
             ..Stores::ALL
         };
-        let refused = no_vertex.refused_stages();
-        assert!(refused.contains(Stage::VERTEX | Stage::GEOMETRY));
-        assert!(!refused.intersects(Stage::FRAGMENT | Stage::COMPUTE | Stage::MESH_EXT | Stage::TASK_EXT));
+        let refused = no_vertex.refused_flags();
+        assert!(refused.contains(Flags::VERTEX | Flags::GEOMETRY));
+        assert!(!refused.intersects(Flags::FRAGMENT | Flags::COMPUTE | Flags::MESH_EXT | Flags::TASK_EXT));
         assert_eq!(
             no_vertex.missing().collect::<Vec<_>>(),
             ["vertexPipelineStoresAndAtomics"]
@@ -67,6 +73,16 @@ mod tests {
             fragment: false,
             ..Stores::ALL
         };
-        assert_eq!(no_fragment.refused_stages(), Stage::FRAGMENT);
+        assert_eq!(no_fragment.refused_flags(), Flags::FRAGMENT);
+    }
+
+    #[test]
+    fn every_stage_of_vulkan_has_a_row() {
+        let flags = |stage: &Stage| Flags::from_raw(stage.vulkan);
+        let all = STAGES.iter().map(flags).fold(Flags::empty(), |all, stage| all | stage);
+        let mesh = Flags::TASK_EXT | Flags::MESH_EXT;
+        let ray = Flags::RAYGEN_KHR | Flags::ANY_HIT_KHR | Flags::CLOSEST_HIT_KHR | Flags::MISS_KHR;
+        let others = Flags::INTERSECTION_KHR | Flags::CALLABLE_KHR | Flags::COMPUTE;
+        assert_eq!(all, Flags::ALL_GRAPHICS | mesh | ray | others);
     }
 }

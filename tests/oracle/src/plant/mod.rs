@@ -5,6 +5,7 @@
 
 mod edits;
 mod fault;
+mod fault_functions;
 mod fault_writer;
 mod faults;
 mod functions;

@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = cases! {
 
 /// How a stage gets its module.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ShaderSource {
     Object,
     /// Chained before the mappings.
     First,
@@ -32,10 +32,10 @@ fn run(gpu: &Gpu, aborts: bool) -> Result<()> {
     let specialised = assemble(&shader("specialised_message", &[])?)?;
     let mut number = 0;
     for spirv in [&aborting()?, &specialised] {
-        for way in [Way::Object, Way::First, Way::Last] {
+        for source in [ShaderSource::Object, ShaderSource::First, ShaderSource::Last] {
             number += 1;
             let device = &device_with(gpu, &Extra::extensions(&[DESCRIPTOR_HEAP_NAME]))?;
-            let pipeline = create(device, spirv, way)?;
+            let pipeline = create(device, spirv, source)?;
             let submission = Submission::record(device, |raw, commands| {
                 // SAFETY: the command buffer is being recorded, and the pipeline outlives its use.
                 unsafe {
@@ -56,7 +56,7 @@ fn run(gpu: &Gpu, aborts: bool) -> Result<()> {
 }
 
 /// Creates a pipeline whose binding 0 is at offset 0 of the resource heap.
-fn create(device: &Device<'_>, spirv: &[u32], way: Way) -> Result<vk::Pipeline> {
+fn create(device: &Device<'_>, spirv: &[u32], source: ShaderSource) -> Result<vk::Pipeline> {
     let mapping = DescriptorMapping {
         binding_count: 1,
         // VK_SPIRV_RESOURCE_TYPE_ALL_EXT
@@ -74,16 +74,16 @@ fn create(device: &Device<'_>, spirv: &[u32], way: Way) -> Result<vk::Pipeline> 
     let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(DESCRIPTOR_HEAP);
     // SAFETY: the handles belong to this device and the structures are valid.
     unsafe {
-        let module = match way {
-            Way::Object => device.raw.create_shader_module(&code, None)?,
-            Way::First | Way::Last => vk::ShaderModule::null(),
+        let module = match source {
+            ShaderSource::Object => device.raw.create_shader_module(&code, None)?,
+            ShaderSource::First | ShaderSource::Last => vk::ShaderModule::null(),
         };
         let stage = stage(module).specialization_info(&special);
         // Each structure is put before those that are chained already.
-        let stage = match way {
-            Way::Object => stage.push_next(&mut mappings),
-            Way::First => stage.push_next(&mut mappings).push_next(&mut code),
-            Way::Last => stage.push_next(&mut code).push_next(&mut mappings),
+        let stage = match source {
+            ShaderSource::Object => stage.push_next(&mut mappings),
+            ShaderSource::First => stage.push_next(&mut mappings).push_next(&mut code),
+            ShaderSource::Last => stage.push_next(&mut code).push_next(&mut mappings),
         };
         let info = vk::ComputePipelineCreateInfo::default()
             .stage(stage)

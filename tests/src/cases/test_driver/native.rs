@@ -6,7 +6,7 @@ use crate::case::{Case, Context, cases};
 use crate::cases::objects::{error_code, message_limit};
 use crate::cases::support::{expect_payloads, reports, without_abort};
 use crate::vk::khr::{self, ShaderAbortFeatures, fault_flags};
-use crate::vk::{Device, DeviceOptions, Gpu, More, WordKernel, test_driver};
+use crate::vk::{Device, DeviceOptions, ExtraDeviceInfo, Gpu, WordKernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use vkabort_oracle::op;
@@ -121,9 +121,9 @@ fn two_devices(context: &Context) -> Result<()> {
     let group = Device::new(&gpu).map(|device| device.family);
     ensure!(group.is_ok(), "cannot create the first device");
     let mut both = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&all);
-    let more = More {
+    let more = ExtraDeviceInfo {
         features: vec![&mut both],
-        ..More::default()
+        ..ExtraDeviceInfo::default()
     };
     let code = error_code(Device::extended(&gpu, DeviceOptions::default(), more));
     ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");

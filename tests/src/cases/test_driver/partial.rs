@@ -9,7 +9,7 @@ use crate::cases::shader_object::{Kind, create};
 use crate::cases::support::{bytes, compile_stages, expect_payloads};
 use crate::glsl;
 use crate::vk::khr::ShaderAbortFeatures;
-use crate::vk::{Device, Gpu, Pass, Stage, Way};
+use crate::vk::{Device, Gpu, Pass, ShaderSource, Stage};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -67,24 +67,24 @@ fn computes(device: &Device<'_>) -> Result<()> {
     expect_payloads(device, &[payload(1, 0)])
 }
 
-fn pass<'device>(device: &'device Device<'device>, shaders: &[&str], way: Way) -> Result<Pass<'device>> {
+fn pass<'device>(device: &'device Device<'device>, shaders: &[&str], source: ShaderSource) -> Result<Pass<'device>> {
     let compiled = compile_stages(shaders)?;
     let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
-    Pass::with(device, &stages.collect::<Vec<_>>(), &[], way)
+    Pass::with(device, &stages.collect::<Vec<_>>(), &[], source)
 }
 
 fn refused(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
-    for way in [Way::Modules, Way::Inline, Way::Libraries] {
-        let code = error_code(pass(device, shaders, way));
-        ensure!(code == Some(vk::Result::ERROR_UNKNOWN), "{way:?}: {code:?}");
+    for source in [ShaderSource::Modules, ShaderSource::Inline, ShaderSource::Libraries] {
+        let code = error_code(pass(device, shaders, source));
+        ensure!(code == Some(vk::Result::ERROR_UNKNOWN), "{source:?}: {code:?}");
     }
     // The device still works.
     accepted(device, &["stage/cover.vert", "stage/white.frag"])
 }
 
 fn accepted(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
-    for way in [Way::Modules, Way::Inline, Way::Libraries] {
-        pass(device, shaders, way)?;
+    for source in [ShaderSource::Modules, ShaderSource::Inline, ShaderSource::Libraries] {
+        pass(device, shaders, source)?;
     }
     Ok(())
 }

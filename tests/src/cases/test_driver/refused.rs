@@ -5,7 +5,7 @@ use super::support::{lose_with, not_advertised, payload};
 use crate::case::{Case, cases};
 use crate::cases::objects::error_code;
 use crate::cases::support::{expect_lost, without_abort};
-use crate::vk::{Device, Gpu, Kernel, More, test_driver, with_create_info};
+use crate::vk::{Device, ExtraDeviceInfo, Gpu, Kernel, test_driver, with_create_info};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -118,10 +118,10 @@ fn behind_unknown(gpu: &Gpu, on: bool) -> Result<()> {
         next: std::ptr::null_mut(),
         data: [7; 4],
     };
-    let more = More {
+    let more = ExtraDeviceInfo {
         // Each is put before the others.
         features: vec![&mut newer, &mut unknown],
-        ..More::default()
+        ..ExtraDeviceInfo::default()
     };
     let created = with_create_info(0, true, more, |info| Device::create(gpu, &info, 0));
     if on {

@@ -10,7 +10,7 @@ use crate::cases::sanitize::form;
 use crate::cases::shader_binary::{create as create_object, destroy, objects, open};
 use crate::cases::support::{bytes, compile_stages_by, without_abort};
 use crate::glsl::compile_endless;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Pass, Stage, Way, test_driver};
+use crate::vk::{Buffer, Device, Gpu, Kernel, Pass, ShaderSource, Stage, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -57,7 +57,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_sanitize::fragments_without_stores_have_none" => stages(gpu, [true, false]),
         on_driver("no_fragment_stores"), set(CHECKS), logs(&["sanitizer: no checks in fragment shaders"]);
     "test_driver_sanitize::the_log_says_what_is_planted" => compute(gpu, true),
-        on_driver(""), set(SHOWN), logs(&["sanitizer: plants loops into every module (loop_budget = 16777216)"]);
+        on_driver(""), set(SHOWN), logs(&["sanitizer: plants loops into every module (loop_budget = 16777216, loop_timeout_ms = 500)"]);
     "test_driver_sanitize::an_explicit_emulation_counts" => not_advertised(gpu),
         on_driver("no_vertex_stores"), set(&[("sanitize", "loops"), ("emulation", "off")]);
 };
@@ -190,7 +190,7 @@ fn stages(gpu: &Gpu, checks: [bool; 2]) -> Result<()> {
     let device = without_abort(gpu)?;
     let compiled = compile_stages_by(&["stage/vertex.vert", "stage/fragment.frag"], compile_endless)?;
     let stages: Vec<_> = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv)).collect();
-    let pass = Pass::with(&device, &stages, &[], Way::Modules)?;
+    let pass = Pass::with(&device, &stages, &[], ShaderSource::Modules)?;
     for (index, ((_, original), checks)) in compiled.iter().zip(checks).enumerate() {
         let words = test_driver::words(&device, pass.pipeline(), index as u32)?;
         ensure!(

@@ -17,8 +17,9 @@ use super::record_writer::Writer;
 use super::state::Runtime;
 use super::trap::write_trap;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::compact::{self, Origin, Tag};
+use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::layout::{SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::stage::Stage;
 use vkabort_record::template::{Template, TemplateWord};
 
 impl Runtime {
@@ -37,7 +38,7 @@ impl Runtime {
         let model = interface.entry.model;
         let has_local_index = interface.has_local_index();
         let shape = CompactShape {
-            identity: compact::identity_words(model) + u32::from(has_local_index),
+            identity: Stage::identity_of(model).words() + u32::from(has_local_index),
             has_local_index,
             has_specialization: self.key_spec_id.is_some(),
             values: records.map(DeferredRecord::values).max().unwrap_or(0),
@@ -64,7 +65,7 @@ impl DeferredRecord {
         used.max().unwrap_or(0)
     }
 
-    /// How the host reads it if it is compact.
+    /// The template by which the host decodes the record if it is compact.
     pub(crate) fn template(&self) -> Template {
         let words = self.words.iter().map(|(index, word)| {
             let word = match word {

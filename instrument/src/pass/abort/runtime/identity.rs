@@ -14,9 +14,10 @@
 
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::emitter::Emitter;
-use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
+use crate::spv::op::{built_in, decoration, storage_class};
 use crate::spv::{Id, Inst, Literal, op};
 use smallvec::{SmallVec, smallvec};
+use vkabort_record::stage::{Identity, Stage};
 
 /// A built-in, and how many of its components identify an invocation.
 struct IdentityInput {
@@ -51,19 +52,17 @@ impl IdentityInput {
 /// The built-ins that identify an invocation of a stage, and the first word of the identity that each fills, as
 /// `vkabort_record::invocation` reads them.
 fn identity_inputs(execution_model: u32) -> impl Iterator<Item = (IdentityInput, usize)> {
-    let inputs: &[(u32, u32, usize)] = match execution_model {
-        model::Vertex => &[(built_in::VertexIndex, 1, 0), (built_in::InstanceIndex, 1, 1)],
-        model::TessellationControl | model::Geometry => {
-            &[(built_in::PrimitiveId, 1, 0), (built_in::InvocationId, 1, 1)]
-        }
-        model::TessellationEvaluation => &[(built_in::PrimitiveId, 1, 0)],
-        model::Fragment => &[(built_in::FragCoord, 2, 0)],
-        model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => &[
+    let inputs: &[(u32, u32, usize)] = match Stage::identity_of(execution_model) {
+        Identity::Vertex => &[(built_in::VertexIndex, 1, 0), (built_in::InstanceIndex, 1, 1)],
+        Identity::Primitive => &[(built_in::PrimitiveId, 1, 0), (built_in::InvocationId, 1, 1)],
+        Identity::Patch => &[(built_in::PrimitiveId, 1, 0)],
+        Identity::Pixel => &[(built_in::FragCoord, 2, 0)],
+        Identity::Global => &[
             (built_in::GlobalInvocationId, 3, 0),
             (built_in::LocalInvocationIndex, 1, 3),
         ],
-        model::RayGenerationKHR..=model::CallableKHR => &[(built_in::LaunchIdKHR, 3, 0)],
-        _ => &[],
+        Identity::Launch => &[(built_in::LaunchIdKHR, 3, 0)],
+        Identity::None => &[],
     };
     let input = |(built_in, components, first_word)| (IdentityInput { built_in, components }, first_word);
     inputs.iter().copied().map(input)

@@ -11,9 +11,9 @@ mod short_circuit;
 mod text;
 
 use super::condition::{Edge, cases};
-use super::function::FunctionFlow;
 use super::message::is_same;
 use crate::analysis::expressions::Expressions;
+use crate::analysis::view::FunctionView;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 use text::{Binding, Written, call, comparison, enclosed, join, or_unknown};
@@ -27,7 +27,7 @@ const MAX_CASES: usize = 6;
 
 /// Writes predicates.
 pub(super) struct Writer<'a, 'f, 'w> {
-    pub(super) flow: &'a FunctionFlow<'f, 'w>,
+    pub(super) flow: &'a FunctionView<'f, 'w>,
     pub(super) names: &'a Expressions<'f, 'w>,
     operands: Vec<(String, Operand)>,
     /// Joins between the abort and the part that is being written, nearest first.
@@ -37,7 +37,7 @@ pub(super) struct Writer<'a, 'f, 'w> {
 }
 
 impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
-    pub(super) fn new(flow: &'a FunctionFlow<'f, 'w>, names: &'a Expressions<'f, 'w>) -> Self {
+    pub(super) fn new(flow: &'a FunctionView<'f, 'w>, names: &'a Expressions<'f, 'w>) -> Self {
         Self {
             flow,
             names,
@@ -210,17 +210,15 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         let mut joins = SmallVec::new();
         // From the innermost join outwards.
         for join in self.joins.iter().rev() {
-            let node = self.flow.node_of_label(join.block)?;
-            if joins.is_empty() && self.flow.reaches(id, node) {
+            let flow = self.flow;
+            let block = flow.block_of_label(join.block)?;
+            if joins.is_empty() && flow.reaches(id, block) {
                 continue;
             }
-            let through = self.flow.node_of_label(join.through)?;
+            let through = flow.block_of_label(join.through)?;
             let is_defined = match joins.last() {
-                None => self.flow.reaches(id, through),
-                Some(Join { block, .. }) => {
-                    let block = self.flow.node_of_label(*block)?;
-                    self.flow.dominators.dominates(block, through)
-                }
+                None => flow.reaches(id, through),
+                Some(Join { block, .. }) => flow.graph.dominates(flow.block_of_label(*block)?, through),
             };
             if self.is_unsure || !is_defined {
                 return None;

@@ -2,15 +2,15 @@
 
 use super::Writer;
 use super::text::{Join, Written, join, or_unknown};
-use crate::analysis::index::typed::Node;
-use crate::analysis::variable_uses::Store;
+use crate::analysis::index::typed::{BlockIndex, DefIndex};
+use crate::analysis::view::{AccessKind, Origin};
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
 impl<'w> Writer<'_, '_, 'w> {
     /// `a && b` and `a || b` as a phi of two values, of which one skips the other.
     pub(super) fn short_circuit(&mut self, phi: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
-        let block = self.flow.node_at(phi.offset)?;
+        let block = self.flow.block_at(phi.offset)?;
         let pairs: SmallVec<[(Id, Id); 3]> = phi.phi_pairs().collect();
         let &[first, second] = pairs.as_slice() else {
             return None;
@@ -18,63 +18,55 @@ impl<'w> Writer<'_, '_, 'w> {
         self.selected(block, phi.offset, [first, second], held, below)
     }
 
-    /// The same as a load of a variable to which both predecessors of its block have stored, as Slang writes it. Slang uses
-    /// one variable for several of them.
+    /// The same as a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
+    /// several of them.
     pub(super) fn stored(&mut self, load: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
         let (index, flow) = (self.flow.index, self.flow);
-        let block = flow.node_at(load.offset)?;
-        let &[first, second] = flow.predecessors(block) else {
+        let block = flow.block_at(load.offset)?;
+        let (definition, _) = flow.definition_of_load(load.result())?;
+        let phi = flow.memory.definitions.get(definition)?;
+        let is_phi = phi.origin == Origin::Phi && phi.block == block && load.load_access() == 0;
+        let &[first, second] = phi.operands.as_slice() else {
             return None;
         };
-        if load.load_access() != 0 {
-            return None;
-        }
-        let stores: SmallVec<[(Id, &Store); 4]> = (flow.uses.stores(load.pointer())?)
-            .filter_map(|store| Some((index.blocks.get(store.block)?.label, store)))
-            .collect();
-        let label = flow.block(block)?.label;
-        if stores
-            .iter()
-            .any(|(of, store)| *of == label && store.offset < load.offset)
-        {
-            return None;
-        }
-        let last = |node: Node| {
-            let predecessor = flow.block(node)?.label;
-            let last = stores.iter().rfind(|(of, _)| *of == predecessor);
-            last.map(|(_, store)| (store.value, predecessor))
+        // Stored in the predecessor itself.
+        let stored = |(from, definition): (BlockIndex, DefIndex)| {
+            let found = flow.memory.definitions.get(definition).filter(|of| of.block == from)?;
+            let Origin::Access(by) = found.origin else { return None };
+            let store = flow.accesses.accesses.get(by)?;
+            match store.kind {
+                AccessKind::Store(value) => Some((value, index.blocks.get(from)?.label)),
+                _ => None,
+            }
         };
-        let pairs = [last(first)?, last(second)?];
-        self.selected(block, load.offset, pairs, held, below)
+        let pairs = [stored(first)?, stored(second)?];
+        is_phi
+            .then(|| self.selected(block, load.offset, pairs, held, below))
+            .flatten()
     }
 
     /// A Boolean that is one of two values by the predecessor of `block`, if one of them is constant there.
     fn selected(
         &mut self,
-        block: Node,
+        block: BlockIndex,
         offset: usize,
         pairs: [(Id, Id); 2],
         held: bool,
         below: u32,
     ) -> Option<Written> {
         let (index, flow) = (self.flow.index, self.flow);
-        let before = flow.dominators.parent(block)?;
-        let branch = index.terminator(flow.block(before)?);
+        let before = flow.graph.immediate_dominator(block)?;
+        let branch = index.terminator(index.blocks.get(before)?);
         if branch.opcode() != op::BranchConditional {
             return None;
         }
-        let label = flow.block(block)?.label;
+        let label = index.blocks.get(block)?.label;
         // The outcome of the branch that leads to a predecessor.
         let outcome = |predecessor: Id| {
-            let node = flow.node_of_label(predecessor)?;
-            let leads = |to: Id| match node == before {
+            let from = flow.block_of_label(predecessor)?;
+            let leads = |to: Id| match from == before {
                 true => to == label,
-                false => {
-                    to != label
-                        && flow
-                            .node_of_label(to)
-                            .is_some_and(|to| flow.dominators.dominates(to, node))
-                }
+                false => to != label && flow.block_of_label(to).is_some_and(|to| flow.graph.dominates(to, from)),
             };
             match (leads(branch.true_label()), leads(branch.false_label())) {
                 (true, false) => Some(true),

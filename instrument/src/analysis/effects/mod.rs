@@ -1,0 +1,99 @@
+//! Does an undefined value have an effect: on memory that others can read, control flow, another invocation, or a result of the stage?
+//!
+//! An instruction whose result is undefined does no harm if the result is dropped, as by `OpSelect`, a mask, a phi of another
+//! path, or an overwritten variable. So a check of its operands belongs where the result is certain to have an effect:
+//!
+//! ```text
+//! %q = UDiv %a %b            observed at %q if every path from there uses it
+//! %r = Select %c %q %zero    observed at %r, if %c
+//! Store %buffer %q           observed
+//! ```
+//!
+//! An **item** is a part of a value, or of what a definition of memory holds ([`items`]). At each of its uses it becomes an effect,
+//! parts of other items, perhaps under conditions, or nothing ([`uses`]). It is **observed** if every path from its definition passes
+//! a use at which it has an effect or becomes an observed item without a condition: the greatest set of items for which that
+//! holds, found by taking back what does not hold until nothing changes ([`observed`]). So a value that a loop leads back to itself
+//! has the effects that it has elsewhere. The **points** of an item are its definition if it is observed, else those of what it becomes
+//! ([`points`]).
+//!
+//! What counts:
+//!
+//! - Memory: variables of the storage classes Function, Private and Output are the invocation's until a call, an emitted vertex or the
+//!   end lets others read them, and Workgroup variables until a barrier behind which somebody reads them.
+//! - Calls: an argument has the effects that the parameter has in the function, and those of the result if all of it is observed. A
+//!   returned value has an effect if it has one at every call.
+//! - Selections, masks, `&&`, `||`, phis and dynamic indices can drop a value. Other arithmetic cannot, whatever it computes: the
+//!   product of an undefined value and 0 is undefined.
+//! - A value that other invocations of the subgroup may read (broadcasts, shuffles, rotations, exchanges in a quad) counts as dropped,
+//!   since they need not: `subgroupBroadcastFirst(a / b)` reads one of them. Reductions and votes read all.
+//! - Behind an instruction that may end the invocation, or make a helper of it, nothing is certain.
+//!
+//! Conservative: an effect that the analysis does not find is not reported.
+//!
+//! Every item is evaluated once, after those that it becomes, and again only if one of a cycle of phis is taken back. An evaluation walks
+//! over the blocks between the definition and its uses.
+
+mod items;
+mod observed;
+mod parts;
+mod points;
+mod uses;
+
+pub(crate) use parts::{ValuePart, component_count};
+
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::view::ModuleView;
+use crate::spv::Id;
+use observed::Solver;
+use points::PointCache;
+
+/// A part of a condition under which a value has an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Condition {
+    pub(crate) value: Id,
+    /// The component of a vector.
+    pub(crate) component: Option<u32>,
+    pub(crate) test: Test,
+}
+
+/// What a condition asks of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Test {
+    True,
+    False,
+    /// Of a number.
+    NonZero,
+}
+
+/// A place at which a value is certain to have an effect if the conditions hold, which are known there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EffectPoint {
+    pub(crate) block: BlockIndex,
+    /// Word offset of an instruction.
+    pub(crate) offset: usize,
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// The effects of the values of a module.
+pub(crate) struct Effects<'v, 'a, 'w> {
+    solver: Solver<'v, 'a, 'w>,
+    points: PointCache,
+}
+
+impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
+    /// Computes nothing yet.
+    pub(crate) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
+        Self {
+            solver: Solver::new(view),
+            points: PointCache::default(),
+        }
+    }
+
+    /// What was left out so far because it is too much, for the log.
+    pub(crate) fn given_up(&self) -> Option<String> {
+        let (walks, points) = (self.solver.given_up(), self.points.given_up);
+        let walks =
+            walks.then(|| "the branches between values and their effects are too many to follow all".to_owned());
+        walks.or_else(|| (points > 0).then(|| format!("{points} values have effects at too many places to check all")))
+    }
+}

@@ -1,0 +1,336 @@
+//! Whether every path from the definition of an item has an effect of it.
+
+use super::items::{Item, ItemId, ItemKind, Items};
+use super::uses::{ItemUse, UseEffect, UseFinder};
+use crate::analysis::graph::BlockTable;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::view::{FunctionView, ModuleView};
+use crate::spv::op;
+use rustc_hash::FxHashMap as HashMap;
+
+/// Limit on the blocks that all walks of a module visit. Items beyond it are not observed, which the log says.
+const MAX_STEPS: u64 = 1 << 26;
+
+/// What is known of an item.
+#[derive(Debug)]
+struct State {
+    uses: Vec<ItemUse>,
+    is_observed: bool,
+    /// Items that become this one.
+    dependents: Vec<ItemId>,
+}
+
+/// A walk over the blocks of one function.
+struct Walk {
+    /// The number of the last walk that has visited each block.
+    visited: BlockTable<u32>,
+    number: u32,
+    /// Instructions at which the invocation may end: block and word offset, in module order.
+    leaves: Vec<(BlockIndex, usize)>,
+}
+
+/// Finds the items that are observed.
+pub(super) struct Solver<'v, 'a, 'w> {
+    pub(super) view: &'v ModuleView<'a, 'w>,
+    pub(super) items: Items,
+    finder: UseFinder<'v, 'a, 'w>,
+    states: HashMap<ItemId, State>,
+    walks: HashMap<FunctionIndex, Walk>,
+    steps: u64,
+    /// The same question if a returned value is an effect.
+    with_returns: Option<Box<Self>>,
+}
+
+impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
+        let with_returns = Self::with(view, true, None);
+        Self::with(view, false, Some(Box::new(with_returns)))
+    }
+
+    fn with(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, with_returns: Option<Box<Self>>) -> Self {
+        Self {
+            view,
+            items: Items::default(),
+            finder: UseFinder::new(view, returns_are_effects),
+            states: HashMap::default(),
+            walks: HashMap::default(),
+            steps: MAX_STEPS,
+            with_returns,
+        }
+    }
+
+    /// Whether walks came to the limit.
+    pub(super) fn given_up(&self) -> bool {
+        self.steps == 0 || self.with_returns.as_ref().is_some_and(|other| other.given_up())
+    }
+
+    /// The uses of an item.
+    pub(super) fn uses(&mut self, id: ItemId) -> Vec<ItemUse> {
+        self.is_observed(id);
+        self.states.get(&id).map(|state| state.uses.clone()).unwrap_or_default()
+    }
+
+    /// Whether an item is observed. Amortised over all questions, the uses of each item are found once.
+    pub(super) fn is_observed(&mut self, id: ItemId) -> bool {
+        if let Some(state) = self.states.get(&id) {
+            return state.is_observed;
+        }
+        let mut worklist = self.discover(id);
+        let mut next = 0;
+        while let Some(item) = worklist.get(next).copied() {
+            next += 1;
+            if self.states.get(&item).is_some_and(|state| state.is_observed) && !self.evaluate(item) {
+                if let Some(state) = self.states.get_mut(&item) {
+                    state.is_observed = false;
+                    worklist.extend(state.dependents.iter().copied());
+                }
+            }
+        }
+        self.states.get(&id).is_some_and(|state| state.is_observed)
+    }
+
+    /// Finds the uses of an item and of all that it becomes. Returns those that are new, each after those that it becomes, but for
+    /// cycles.
+    fn discover(&mut self, first: ItemId) -> Vec<ItemId> {
+        let mut order = Vec::new();
+        let mut stack: Vec<(ItemId, Vec<ItemId>)> = Vec::new();
+        let found = self.open(first);
+        stack.push((first, found));
+        while let Some((item, rest)) = stack.last_mut() {
+            let item = *item;
+            let Some(child) = rest.pop() else {
+                order.push(item);
+                stack.pop();
+                continue;
+            };
+            let is_new = !self.states.contains_key(&child);
+            if is_new {
+                let found = self.open(child);
+                stack.push((child, found));
+            }
+            if let Some(state) = self.states.get_mut(&child) {
+                state.dependents.push(item);
+            }
+        }
+        order
+    }
+
+    /// Finds the uses of a new item; returns the items that it becomes without a condition.
+    fn open(&mut self, id: ItemId) -> Vec<ItemId> {
+        let mut uses = match self.items.get(id).cloned() {
+            Some(item) => {
+                let mut uses = self.finder.uses(&item, &mut self.items);
+                let more = self.through_results(&item, &uses);
+                uses.extend(more);
+                uses
+            }
+            None => Vec::new(),
+        };
+        uses.sort_by_key(|at| at.offset);
+        let mut found = Vec::new();
+        for at in &uses {
+            match &at.effect {
+                UseEffect::Becomes(items, conditions) if conditions.is_empty() => found.extend_from_slice(items),
+                UseEffect::Becomes(..) | UseEffect::Effect => {}
+                UseEffect::Phi(phi) => found.push(*phi),
+                UseEffect::All(items) => found.extend_from_slice(items),
+            }
+        }
+        let state = State {
+            uses,
+            is_observed: true,
+            dependents: Vec::new(),
+        };
+        self.states.insert(id, state);
+        found
+    }
+
+    /// Arguments that the called function returns parts of, whatever it does: they have the effects that all of the result has.
+    fn through_results(&mut self, item: &Item, uses: &[ItemUse]) -> Vec<ItemUse> {
+        if !matches!(item.kind, ItemKind::Value(_)) {
+            return Vec::new();
+        }
+        let Some(with_returns) = &mut self.with_returns else {
+            return Vec::new();
+        };
+        let index = self.view.index;
+        let mut found = Vec::new();
+        for at in uses {
+            let call = index.inst(at.offset);
+            let UseEffect::Becomes(parameters, _) = &at.effect else {
+                continue;
+            };
+            if call.opcode() != op::FunctionCall || index.opcode(call.result_type()) == op::TypeVoid {
+                continue;
+            }
+            let is_returned = parameters.iter().all(|parameter| {
+                let parameter = self.items.get(*parameter).cloned();
+                parameter.is_some_and(|parameter| {
+                    let parameter = with_returns.items.intern(parameter);
+                    with_returns.is_observed(parameter)
+                })
+            });
+            if is_returned && let Some(results) = self.finder.results_of(item.function, &call, &mut self.items) {
+                found.push(ItemUse {
+                    effect: UseEffect::All(results),
+                    ..at.clone()
+                });
+            }
+        }
+        found
+    }
+
+    fn all_observed(&self, items: &[ItemId]) -> bool {
+        let is_observed = |item: &ItemId| self.states.get(item).is_some_and(|state| state.is_observed);
+        items.iter().all(is_observed)
+    }
+
+    /// Whether every path from the definition of an item passes a use with an effect, by what is assumed of other items.
+    fn evaluate(&mut self, id: ItemId) -> bool {
+        let (Some(item), Some(state)) = (self.items.get(id).cloned(), self.states.get(&id)) else {
+            return false;
+        };
+        let Some(function) = self.view.function(item.function) else {
+            return false;
+        };
+        let is_observed = |item: &ItemId| self.states.get(item).is_some_and(|state| state.is_observed);
+        // The first use with an effect in each block, and the blocks that end with an effect of a phi behind them.
+        let mut ends: Vec<(BlockIndex, usize)> = Vec::new();
+        let mut edges: Vec<(BlockIndex, BlockIndex)> = Vec::new();
+        for at in &state.uses {
+            let has_effect = match &at.effect {
+                UseEffect::Effect => true,
+                UseEffect::Becomes(items, conditions) => conditions.is_empty() && items.iter().any(is_observed),
+                UseEffect::All(items) => self.all_observed(items),
+                UseEffect::Phi(phi) => {
+                    if let Some(to) = is_observed(phi).then(|| self.position(*phi)).flatten() {
+                        edges.push((at.block, to.0));
+                    }
+                    false
+                }
+            };
+            if has_effect {
+                ends.push((at.block, at.offset));
+            }
+        }
+        if ends.is_empty() && edges.is_empty() {
+            return false;
+        }
+        let Some((block, offset)) = self.position(id) else {
+            return false;
+        };
+        ends.sort_unstable();
+        edges.sort_unstable();
+        let view = self.view;
+        let walk = self.walks.entry(item.function);
+        let walk = walk.or_insert_with(|| Walk::new(view, function));
+        let mut steps = self.steps;
+        let found = walk.always(function, (block, offset), &ends, &edges, &mut steps);
+        self.steps = steps;
+        found
+    }
+
+    /// Whether the invocation may end between two word offsets of a block.
+    pub(super) fn leaves_between(
+        &mut self,
+        function: &FunctionView<'_, '_>,
+        block: BlockIndex,
+        from: usize,
+        to: usize,
+    ) -> bool {
+        let view = self.view;
+        let walk = self.walks.entry(function.number);
+        let leaves = &walk.or_insert_with(|| Walk::new(view, function)).leaves;
+        let after = leaves.partition_point(|leave| *leave < (block, from));
+        leaves
+            .get(after)
+            .is_some_and(|(of, offset)| *of == block && *offset < to)
+    }
+
+    /// Where an item is defined: its block and a word offset, at the start of the block for phis.
+    pub(super) fn position(&self, id: ItemId) -> Option<(BlockIndex, usize)> {
+        let item = self.items.get(id)?;
+        let function = self.view.function(item.function)?;
+        match &item.kind {
+            ItemKind::Value(part) => {
+                let def = self.view.index.def(part.id)?;
+                let block = function.block_of(part.id)?;
+                match def.opcode() {
+                    op::Phi | op::FunctionParameter => Some((block, self.view.index.blocks.get(block)?.offset)),
+                    _ => Some((block, def.offset)),
+                }
+            }
+            ItemKind::Memory { definition, .. } => {
+                let found = function.memory.definitions.get(*definition)?;
+                Some((found.block, found.offset))
+            }
+        }
+    }
+}
+
+impl Walk {
+    fn new(view: &ModuleView<'_, '_>, function: &FunctionView<'_, '_>) -> Self {
+        let index = view.index;
+        let mut leaves = Vec::new();
+        for (number, block) in function.function.blocks.iter().zip(index.blocks_of(function.function)) {
+            let found = index.insts(block.offset, block.end).filter(|inst| view.may_leave(inst));
+            leaves.extend(found.map(|inst| (number, inst.offset)));
+        }
+        Self {
+            visited: function.graph.table(|_| 0),
+            number: 0,
+            leaves,
+        }
+    }
+
+    /// Whether every path from a definition comes to one of `ends`, or to one of `edges`, before the invocation may end and before it
+    /// comes to the definition again. Both lists are sorted.
+    fn always(
+        &mut self,
+        function: &FunctionView<'_, '_>,
+        (start, offset): (BlockIndex, usize),
+        ends: &[(BlockIndex, usize)],
+        edges: &[(BlockIndex, BlockIndex)],
+        steps: &mut u64,
+    ) -> bool {
+        self.number += 1;
+        let mut worklist = vec![(start, offset + 1)];
+        while let Some((block, from)) = worklist.pop() {
+            let Some(left) = steps.checked_sub(1) else {
+                return false;
+            };
+            *steps = left;
+            let first = |list: &[(BlockIndex, usize)]| {
+                let at = list.partition_point(|entry| *entry < (block, from));
+                list.get(at).filter(|(of, _)| *of == block).map(|(_, offset)| *offset)
+            };
+            match (first(ends), first(&self.leaves)) {
+                (Some(end), leave) if leave.is_none_or(|leave| end <= leave) => continue,
+                (_, Some(_)) => return false,
+                _ => {}
+            }
+            let successors = function.graph.successors(block);
+            if successors.is_empty() && !is_unreachable(function, block) {
+                return false;
+            }
+            for to in successors {
+                if edges.binary_search(&(block, *to)).is_ok() {
+                    continue;
+                }
+                if *to == start {
+                    return false;
+                }
+                if let Some(visited) = self.visited.get_mut(*to).filter(|visited| **visited != self.number) {
+                    *visited = self.number;
+                    worklist.push((*to, 0));
+                }
+            }
+        }
+        true
+    }
+}
+
+fn is_unreachable(function: &FunctionView<'_, '_>, block: BlockIndex) -> bool {
+    let block = function.index.blocks.get(block);
+    block.is_some_and(|block| function.index.terminator(block).opcode() == op::Unreachable)
+}

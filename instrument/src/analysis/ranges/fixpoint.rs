@@ -1,0 +1,480 @@
+//! The ranges of the numbers of one function, as a fixpoint.
+
+use super::comparisons::refined;
+use super::facts::{Fact, Facts};
+use super::glsl_operations::computed_glsl;
+use super::integer_bits;
+use super::interval::Range;
+use super::keys::{Key, Keys};
+use super::operations::computed;
+use crate::analysis::index::constant::Length;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::view::path::{Path, type_at};
+use crate::analysis::view::{FunctionView, Origin};
+use crate::options::Options;
+use crate::spv::op::{built_in, decoration};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
+
+/// How often a range may grow before it is widened.
+const GROWTHS: u32 = 3;
+/// Passes over all numbers that narrow what was widened.
+const NARROWINGS: u32 = 2;
+/// Instructions that are computed once more for one question at a place, and how many of them one after the other.
+pub(super) const MOST_STEPS: u32 = 64;
+const MOST_LEVELS: u32 = 8;
+
+/// What does not change between questions about one function.
+pub(super) struct Solver<'s, 'a, 'w> {
+    pub(super) function: &'s FunctionView<'a, 'w>,
+    pub(super) options: &'s Options,
+    pub(super) local_size: Option<[u32; 3]>,
+    /// The imported sets `GLSL.std.450`.
+    pub(super) glsl: &'s [Id],
+}
+
+/// Names, facts and ranges of one function.
+pub(super) struct FunctionRanges {
+    pub(super) keys: Keys,
+    facts: Facts,
+    /// `None` for numbers of code that is never reached.
+    ranges: HashMap<Key, Option<Range>>,
+}
+
+/// An operand of a number: its name, and the block in which it is known when the number is computed.
+#[derive(Clone)]
+struct Operand {
+    key: Key,
+    block: BlockIndex,
+    /// Of a phi: the block that the edge from `block` leads to.
+    to: Option<BlockIndex>,
+    bits: u32,
+}
+
+/// A number whose range is being found.
+struct Node {
+    key: Key,
+    rule: Rule,
+    bits: u32,
+    /// `None`: nothing yet.
+    range: Option<Range>,
+    growths: u32,
+    /// Positions of the numbers that depend on it.
+    dependents: Vec<usize>,
+}
+
+/// How a number is computed.
+#[derive(Clone)]
+enum Rule {
+    /// It is in this range, whatever else.
+    Known(Range),
+    /// It is one of the operands.
+    Join(Vec<Operand>),
+    /// By an operation with one result.
+    Operation {
+        opcode: u16,
+        /// The instruction of `GLSL.std.450`.
+        extended: Option<u32>,
+        operands: SmallVec<[Operand; 4]>,
+    },
+}
+
+impl FunctionRanges {
+    pub(super) fn new(function: &FunctionView<'_, '_>) -> Self {
+        let mut keys = Keys::default();
+        Self {
+            facts: Facts::new(function, &mut keys),
+            keys,
+            ranges: HashMap::default(),
+        }
+    }
+
+    /// The range of a value in a block, where more facts hold.
+    pub(super) fn at(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        value: Id,
+        component: Option<u32>,
+        block: BlockIndex,
+        more: &Facts,
+    ) -> Range {
+        let function = solver.function;
+        let bits = integer_bits(function.index, function.index.type_of(value)).unwrap_or(64);
+        let key = self.keys.name(function, value, component.into_iter().collect());
+        self.solve(solver, &key);
+        let mut steps = MOST_STEPS;
+        let found = self.again(solver, &key, (block, more), &mut steps, MOST_LEVELS);
+        found.unwrap_or(Range::full(bits))
+    }
+
+    /// The range of a number at a place, computed once more from its operands. `None` if the place is not reached. The depth of the
+    /// recursion is at most [`MOST_LEVELS`].
+    fn again(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        key: &Key,
+        (block, more): (BlockIndex, &Facts),
+        steps: &mut u32,
+        levels: u32,
+    ) -> Option<Range> {
+        self.solve(solver, key);
+        let bits = solver.bits(key)?;
+        let known = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
+        let place = Operand {
+            key: key.clone(),
+            block,
+            to: None,
+            bits,
+        };
+        for compared in self.compared(solver, &place, Some(more)) {
+            self.solve(solver, &compared);
+        }
+        let known = self.refined(solver, &place, known, Some(more), &|key| {
+            self.ranges.get(key).copied().flatten()
+        })?;
+        let is_done = known.min() == known.max() || levels == 0 || *steps == 0;
+        // The operands of a phi are those of an earlier iteration.
+        let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
+        let Some(Rule::Operation {
+            opcode,
+            extended,
+            operands,
+        }) = rule
+        else {
+            return Some(known);
+        };
+        *steps -= 1;
+        let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
+        for operand in operands {
+            ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
+        }
+        match result(opcode, extended, &ranges, bits) {
+            Some(range) => known.meet(range).or(Some(known)),
+            None => Some(known),
+        }
+    }
+
+    /// The range of an operand under the comparisons that hold where it is used, by the ranges that `range_of` gives for the numbers
+    /// that it is compared with. `None` if the place is not reached.
+    fn refined(
+        &self,
+        solver: &Solver<'_, '_, '_>,
+        operand: &Operand,
+        range: Range,
+        more: Option<&Facts>,
+        range_of: &dyn Fn(&Key) -> Option<Range>,
+    ) -> Option<Range> {
+        let mut range = range;
+        // A comparison may give the sign that another one needs.
+        for _ in 0..2 {
+            for fact in self.facts_of(solver, operand, more) {
+                let Some(mut other) = range_of(&fact.other) else {
+                    continue;
+                };
+                let of_other = Operand {
+                    key: fact.other.clone(),
+                    bits: operand.bits,
+                    ..operand.clone()
+                };
+                for fact in self
+                    .facts_of(solver, &of_other, more)
+                    .filter(|fact| fact.other != operand.key)
+                {
+                    if let Some(third) = range_of(&fact.other) {
+                        other = refined(other, fact.opcode, fact.result, third)?;
+                    }
+                }
+                range = refined(range, fact.opcode, fact.result, other)?;
+            }
+        }
+        Some(range)
+    }
+
+    /// The numbers that an operand is compared with, and those that these are compared with.
+    fn compared(&self, solver: &Solver<'_, '_, '_>, operand: &Operand, more: Option<&Facts>) -> HashSet<Key> {
+        let mut found = HashSet::default();
+        for fact in self.facts_of(solver, operand, more) {
+            let of_other = Operand {
+                key: fact.other.clone(),
+                ..operand.clone()
+            };
+            found.extend(self.facts_of(solver, &of_other, more).map(|fact| fact.other.clone()));
+            found.insert(of_other.key);
+        }
+        found
+    }
+
+    /// The comparisons of an operand that hold where it is used.
+    fn facts_of<'f>(
+        &'f self,
+        solver: &'f Solver<'_, '_, '_>,
+        operand: &'f Operand,
+        more: Option<&'f Facts>,
+    ) -> impl Iterator<Item = &'f Fact> {
+        let (function, key, block) = (solver.function, &operand.key, operand.block);
+        let on_edge = operand
+            .to
+            .into_iter()
+            .flat_map(move |to| self.facts.on_edge(key, block, to));
+        let more = more.into_iter().flat_map(move |more| more.at(function, key, block));
+        self.facts.at(function, key, block).chain(on_edge).chain(more)
+    }
+
+    /// Finds the range of a number, and of all that it depends on.
+    fn solve(&mut self, solver: &Solver<'_, '_, '_>, key: &Key) {
+        if self.ranges.contains_key(key) {
+            return;
+        }
+        let (mut nodes, positions) = self.discover(solver, key);
+        // Those that a number depends on come behind it.
+        let mut worklist: Vec<usize> = (0..nodes.len()).collect();
+        let mut is_queued = vec![true; nodes.len()];
+        while let Some(position) = worklist.pop() {
+            if let Some(mark) = is_queued.get_mut(position) {
+                *mark = false;
+            }
+            let Some(node) = nodes.get(position) else { continue };
+            let new = self.evaluate(solver, node, &nodes, &positions);
+            let Some(node) = nodes.get_mut(position) else { continue };
+            let joined = match (node.range, new) {
+                (None, new) => new,
+                (old, None) => old,
+                (Some(old), Some(new)) => Some(old.join(new)),
+            };
+            if joined == node.range {
+                continue;
+            }
+            node.growths += 1;
+            node.range = match (node.range, joined) {
+                (Some(old), Some(joined)) if node.growths > GROWTHS => Some(old.widen(joined)),
+                _ => joined,
+            };
+            for dependent in node.dependents.clone() {
+                if let Some(mark) = is_queued.get_mut(dependent).filter(|mark| !**mark) {
+                    *mark = true;
+                    worklist.push(dependent);
+                }
+            }
+        }
+        for _ in 0..NARROWINGS {
+            for position in (0..nodes.len()).rev() {
+                let Some(node) = nodes.get(position) else { continue };
+                let new = self.evaluate(solver, node, &nodes, &positions);
+                if let Some(node) = nodes.get_mut(position)
+                    && let (Some(old), Some(new)) = (node.range, new)
+                {
+                    node.range = old.meet(new).or(Some(old));
+                }
+            }
+        }
+        self.ranges.extend(nodes.into_iter().map(|node| (node.key, node.range)));
+    }
+
+    /// The number and all that it depends on, without those whose range is known, by position.
+    fn discover(&mut self, solver: &Solver<'_, '_, '_>, key: &Key) -> (Vec<Node>, HashMap<Key, usize>) {
+        let (mut nodes, mut positions): (Vec<Node>, HashMap<Key, usize>) = (Vec::new(), HashMap::default());
+        let mut links: Vec<(usize, Key)> = Vec::new();
+        let mut worklist = vec![key.clone()];
+        while let Some(key) = worklist.pop() {
+            if positions.contains_key(&key) || self.ranges.contains_key(&key) {
+                continue;
+            }
+            let position = nodes.len();
+            positions.insert(key.clone(), position);
+            let bits = solver.bits(&key).unwrap_or(64);
+            let rule = solver.rule(&mut self.keys, &key, bits);
+            let operands: Vec<Operand> = match &rule {
+                Rule::Known(_) => Vec::new(),
+                Rule::Join(operands) => operands.clone(),
+                Rule::Operation { operands, .. } => operands.to_vec(),
+            };
+            let mut needed: HashSet<Key> = HashSet::default();
+            for operand in operands {
+                needed.extend(self.compared(solver, &operand, None));
+                needed.insert(operand.key);
+            }
+            links.extend(needed.iter().map(|needed| (position, needed.clone())));
+            worklist.extend(needed);
+            nodes.push(Node {
+                key,
+                rule,
+                bits,
+                range: None,
+                growths: 0,
+                dependents: Vec::new(),
+            });
+        }
+        for (position, needed) in links {
+            if let Some(node) = positions.get(&needed).and_then(|needed| nodes.get_mut(*needed)) {
+                node.dependents.push(position);
+            }
+        }
+        (nodes, positions)
+    }
+
+    /// The range of a number by those of its operands. `None` if nothing is known of one of them yet.
+    fn evaluate(
+        &self,
+        solver: &Solver<'_, '_, '_>,
+        node: &Node,
+        nodes: &[Node],
+        positions: &HashMap<Key, usize>,
+    ) -> Option<Range> {
+        let range_of = |key: &Key| match positions.get(key) {
+            Some(position) => nodes.get(*position)?.range,
+            None => self.ranges.get(key).copied().flatten(),
+        };
+        let operand = |operand: &Operand| {
+            let range = range_of(&operand.key)?;
+            self.refined(solver, operand, range, None, &range_of)
+        };
+        match &node.rule {
+            Rule::Known(range) => Some(*range),
+            Rule::Join(operands) => operands.iter().filter_map(operand).reduce(Range::join),
+            Rule::Operation {
+                opcode,
+                extended,
+                operands,
+            } => {
+                let ranges: SmallVec<[Range; 4]> = operands.iter().map(operand).collect::<Option<_>>()?;
+                result(*opcode, *extended, &ranges, node.bits).or(Some(Range::full(node.bits)))
+            }
+        }
+    }
+}
+
+impl Solver<'_, '_, '_> {
+    /// Width of a number. `None` for what is not an integer.
+    fn bits(&self, key: &Key) -> Option<u32> {
+        let index = self.function.index;
+        let ty = match key {
+            Key::Value(id, path) => {
+                let inst = index.def(*id)?;
+                let ty = match inst.opcode() {
+                    op::Variable => index.def(inst.result_type())?.pointee(),
+                    _ => inst.result_type(),
+                };
+                type_at(index, ty, path)
+            }
+            Key::Memory(definition, path) => type_at(index, self.function.object(*definition)?.ty, path),
+        };
+        integer_bits(index, ty)
+    }
+
+    /// How a number is computed.
+    fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
+        let function = self.function;
+        let full = Rule::Known(Range::full(bits));
+        match key {
+            Key::Value(id, path) => {
+                let Some(inst) = function.index.def(*id) else {
+                    return full;
+                };
+                self.rule_of(keys, &inst, path, bits).unwrap_or(full)
+            }
+            Key::Memory(definition, path) => match function.memory.definitions.get(*definition) {
+                Some(phi) if phi.origin == Origin::Phi => {
+                    let operands = phi.operands.iter().map(|(from, operand)| Operand {
+                        key: keys.held(function, *operand, path.clone()),
+                        block: *from,
+                        to: Some(phi.block),
+                        bits,
+                    });
+                    Rule::Join(operands.collect())
+                }
+                _ => full,
+            },
+        }
+    }
+
+    /// How the part at `path` of the result of an instruction is computed. `None` if nothing is known.
+    fn rule_of(&self, keys: &mut Keys, inst: &Inst<'_>, path: &Path, bits: u32) -> Option<Rule> {
+        let function = self.function;
+        let index = function.index;
+        match inst.opcode() {
+            op::Variable => return Some(Rule::Known(self.built_in(inst.result(), path, bits)?)),
+            op::Constant | op::SpecConstant | op::SpecConstantOp => {
+                return match index.value(inst.result(), self.options)? {
+                    Length::Fixed(value) => Some(Rule::Known(Range::only(value, bits))),
+                    Length::Specialised { .. } => None,
+                };
+            }
+            op::ConstantNull => return Some(Rule::Known(Range::only(0, bits))),
+            _ => {}
+        }
+        let block = function.block_of(inst.result())?;
+        let mut operand = |id: Id, block: BlockIndex, to: Option<BlockIndex>| {
+            let key = keys.name(function, id, path.clone());
+            let bits = self.bits(&key)?;
+            Some(Operand { key, block, to, bits })
+        };
+        let words = match inst.opcode() {
+            op::Phi => {
+                let pairs = inst.phi_pairs().filter_map(|(value, label)| {
+                    let from = index.block_of_label(function.function, label)?;
+                    function.graph.is_reachable(from).then_some((value, from))
+                });
+                let operands = pairs.map(|(value, from)| operand(value, from, Some(block)));
+                return Some(Rule::Join(operands.collect::<Option<_>>()?));
+            }
+            op::Select => {
+                let operands = [inst.id(4), inst.id(5)].map(|id| operand(id, block, None));
+                return Some(Rule::Join(operands.into_iter().collect::<Option<_>>()?));
+            }
+            op::ExtInst if self.glsl.contains(&inst.ext_inst_set()) => 5,
+            op::ExtInst => return None,
+            _ => 3,
+        };
+        if !is_by_component(inst.opcode()) || path.len() > 1 {
+            return None;
+        }
+        let operands = inst.ids(words).map(|id| operand(id, block, None));
+        Some(Rule::Operation {
+            opcode: inst.opcode(),
+            extended: (words == 5).then(|| inst.ext_inst()),
+            operands: operands.collect::<Option<_>>()?,
+        })
+    }
+
+    /// The bound of a built-in.
+    fn built_in(&self, variable: Id, path: &Path, bits: u32) -> Option<Range> {
+        let kind = self.function.index.decoration(variable, decoration::BuiltIn)?;
+        let size = || self.local_size;
+        let product = || size()?.iter().try_fold(1u32, |all, part| all.checked_mul(*part));
+        let count = match (kind, path.as_slice()) {
+            (built_in::LocalInvocationIndex, []) => product()?,
+            (built_in::LocalInvocationId, [component]) => *size()?.get(*component as usize)?,
+            // Vulkan, VkPhysicalDeviceSubgroupProperties: at most 128 invocations.
+            (built_in::SubgroupLocalInvocationId, []) => 128,
+            _ => return None,
+        };
+        Some(Range::only(0, bits).join(Range::only(count.checked_sub(1)?.into(), bits)))
+    }
+}
+
+/// The range of the result of an instruction, or of one of `GLSL.std.450`.
+fn result(opcode: u16, extended: Option<u32>, operands: &[Range], bits: u32) -> Option<Range> {
+    match extended {
+        Some(number) => computed_glsl(number, operands),
+        None => computed(opcode, operands, bits),
+    }
+}
+
+/// Whether each component of the result depends on the same component of the operands.
+fn is_by_component(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::ExtInst
+            | op::UConvert
+            | op::SConvert
+            | op::Bitcast
+            | op::SNegate
+            | op::IAdd
+            | op::ISub
+            | op::IMul
+            | op::UDiv..=op::SDiv
+            | op::UMod..=op::SMod
+            | op::ShiftRightLogical..=op::BitCount
+    )
+}

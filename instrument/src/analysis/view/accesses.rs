@@ -1,0 +1,334 @@
+//! What the instructions of a function do to the memory that only its invocation sees: variables of the storage classes Function,
+//! Private, Output and Workgroup, and what pointer parameters point to.
+//!
+//! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
+
+use super::path::Path;
+use crate::analysis::index::debug::{LocalVariable, Position};
+use crate::analysis::index::typed::{AccessIndex, BlockIndex, ObjectIndex, Table};
+use crate::analysis::index::{Function, Index};
+use crate::spv::op::{glsl, storage_class};
+use crate::spv::op_sets::is_atomic_read;
+use crate::spv::{Id, Inst, op, operands};
+use rustc_hash::FxHashMap as HashMap;
+
+/// Where an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectClass {
+    /// A variable of the function.
+    Function,
+    /// What a parameter of the function points to, by the parameter's position.
+    Parameter(usize),
+    Private,
+    Output,
+    Workgroup,
+    /// Without memory: a variable that debug information describes, by its position in [`FunctionAccesses::described`]. Each
+    /// `DebugValue` is a store to it.
+    Described(usize),
+}
+
+impl ObjectClass {
+    /// Whether functions share it by the variable.
+    pub(crate) fn is_variable_of_module(self) -> bool {
+        matches!(self, Self::Private | Self::Output | Self::Workgroup)
+    }
+}
+
+/// A variable, or what a parameter points to.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    /// The variable or parameter.
+    pub(crate) pointer: Id,
+    /// The type of the whole.
+    pub(crate) ty: Id,
+    pub(crate) class: ObjectClass,
+    /// The initialiser of a variable.
+    pub(crate) initializer: Option<Id>,
+    /// A pointer into it is used in a way that the view does not follow: it is not known what accesses it.
+    pub(crate) is_escaped: bool,
+}
+
+/// A part of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) object: ObjectIndex,
+    /// The part, up to the first index that is not constant.
+    pub(crate) path: Path,
+    /// Whether all indices are constant: otherwise it is some part of `path`.
+    pub(crate) is_exact: bool,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessKind {
+    /// Reads all of its place into this value.
+    Load(Id),
+    /// Writes this value to all of its place.
+    Store(Id),
+    /// `OpCopyMemory` reads all of its place, and the next access writes it.
+    CopyFrom,
+    /// Writes all that the access before it has read.
+    CopyTo,
+    /// Writes a value that is not followed to all of its place.
+    Write,
+    /// May read and write its place in other ways.
+    Other,
+    /// Passes the pointer to a function, at the position of this argument.
+    Argument(usize),
+}
+
+/// An access to a part of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    pub(crate) block: BlockIndex,
+    /// Word offset of the instruction.
+    pub(crate) offset: usize,
+    pub(crate) kind: AccessKind,
+    pub(crate) place: Place,
+}
+
+/// The objects of a function, and its accesses in module order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FunctionAccesses {
+    pub(crate) objects: Table<ObjectIndex, Object>,
+    pub(crate) accesses: Table<AccessIndex, Access>,
+    places: HashMap<Id, Place>,
+    /// Variables of which debug information describes the values, with the object of each.
+    pub(crate) described: Vec<(ObjectIndex, LocalVariable)>,
+}
+
+impl FunctionAccesses {
+    /// O(words of the function).
+    pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
+        let mut found = Self::default();
+        let first = index
+            .blocks_of(function)
+            .first()
+            .map_or(function.end, |block| block.offset);
+        let parameters = index.insts(function.offset, first);
+        for (position, parameter) in parameters
+            .filter(|inst| inst.opcode() == op::FunctionParameter)
+            .enumerate()
+        {
+            let class = index.storage_class(parameter.result_type());
+            if let Some(storage_class::Function | storage_class::Private) = class {
+                found.add_object(index, &parameter, ObjectClass::Parameter(position), None);
+            }
+        }
+        for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
+            for inst in index.insts(block.offset, block.end) {
+                found.read(index, number, &inst);
+            }
+        }
+        found
+    }
+
+    /// Adds the variables that `DebugValue`s describe. O(words of the function * variables of a name).
+    pub(super) fn add_described(&mut self, index: &Index<'_>, function: &Function) {
+        let mut objects: HashMap<String, Vec<ObjectIndex>> = HashMap::default();
+        let mut stores = Vec::new();
+        for (block, of) in function.blocks.iter().zip(index.blocks_of(function)) {
+            let mut position = Position::default();
+            for inst in index.body(of) {
+                index.advance(&mut position, inst.offset, inst.end());
+                let described = index.described_variable(&inst, &position);
+                let Some(of) = described.filter(|of| !of.is_declaration) else {
+                    continue;
+                };
+                let same_name = objects.entry(of.variable.name.clone()).or_default();
+                let is_it = |object: &&ObjectIndex| match self.objects.get(**object).map(|object| object.class) {
+                    Some(ObjectClass::Described(at)) => {
+                        self.described.get(at).is_some_and(|(_, other)| *other == of.variable)
+                    }
+                    _ => false,
+                };
+                let object = match same_name.iter().find(is_it) {
+                    Some(object) => *object,
+                    None => {
+                        let object = self.objects.next_key();
+                        self.objects.push(Object {
+                            pointer: Id::NONE,
+                            ty: Id::NONE,
+                            class: ObjectClass::Described(self.described.len()),
+                            initializer: None,
+                            is_escaped: false,
+                        });
+                        self.described.push((object, of.variable));
+                        same_name.push(object);
+                        object
+                    }
+                };
+                stores.push(Access {
+                    block,
+                    offset: inst.offset,
+                    kind: AccessKind::Store(of.value),
+                    place: Place {
+                        object,
+                        path: Path::new(),
+                        is_exact: true,
+                    },
+                });
+            }
+        }
+        if !stores.is_empty() {
+            let mut all: Vec<Access> = self.accesses.values().iter().cloned().chain(stores).collect();
+            all.sort_by_key(|access| access.offset);
+            self.accesses = Table::default();
+            all.into_iter().for_each(|access| {
+                self.accesses.push(access);
+            });
+        }
+    }
+
+    fn add_object(&mut self, index: &Index<'_>, pointer: &Inst<'_>, class: ObjectClass, initializer: Option<Id>) {
+        let object = self.objects.next_key();
+        let ty = index.def(pointer.result_type()).map_or(Id::NONE, |ty| ty.pointee());
+        self.objects.push(Object {
+            pointer: pointer.result(),
+            ty,
+            class,
+            initializer,
+            is_escaped: false,
+        });
+        let place = Place {
+            object,
+            path: Path::new(),
+            is_exact: true,
+        };
+        self.places.insert(pointer.result(), place);
+    }
+
+    /// The accesses of the instruction at a word offset. O(log(accesses)).
+    pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = &Access> {
+        let all = self.accesses.values();
+        let first = all.partition_point(|access| access.offset < offset);
+        let from = all.get(first..).unwrap_or_default().iter();
+        from.take_while(move |access| access.offset == offset)
+    }
+
+    /// The place that a pointer points to, if it is in an object of the function.
+    pub(crate) fn place(&self, pointer: Id) -> Option<&Place> {
+        self.places.get(&pointer)
+    }
+
+    /// The same, of a pointer that the walk meets.
+    fn place_or_global(&mut self, index: &Index<'_>, pointer: Id) -> Option<Place> {
+        if let Some(place) = self.places.get(&pointer) {
+            return Some(place.clone());
+        }
+        let variable = index.def(pointer).filter(|inst| inst.opcode() == op::Variable)?;
+        let class = match variable.storage_class() {
+            storage_class::Private => ObjectClass::Private,
+            storage_class::Output => ObjectClass::Output,
+            storage_class::Workgroup => ObjectClass::Workgroup,
+            _ => return None,
+        };
+        let initializer = variable.words.get(4).map(|word| Id::new(*word));
+        self.add_object(index, &variable, class, initializer);
+        self.places.get(&pointer).cloned()
+    }
+
+    fn read(&mut self, index: &Index<'_>, block: BlockIndex, inst: &Inst<'_>) {
+        match inst.opcode() {
+            op::Variable => {
+                let initializer = inst.words.get(4).map(|word| Id::new(*word));
+                self.add_object(index, inst, ObjectClass::Function, initializer);
+            }
+            op::AccessChain | op::InBoundsAccessChain => {
+                if let Some(base) = self.place_or_global(index, inst.id(3)) {
+                    self.places.insert(inst.result(), extended(index, &base, inst.ids(4)));
+                }
+            }
+            op::CopyObject => {
+                if let Some(place) = self.place_or_global(index, inst.id(3)) {
+                    self.places.insert(inst.result(), place);
+                }
+            }
+            op::Load => self.add(index, block, inst, inst.pointer(), AccessKind::Load(inst.result())),
+            op::Store => {
+                self.add(
+                    index,
+                    block,
+                    inst,
+                    inst.pointer(),
+                    AccessKind::Store(inst.stored_value()),
+                );
+                self.escape(index, inst.stored_value());
+            }
+            op::CopyMemory => {
+                self.add(index, block, inst, inst.id(2), AccessKind::CopyFrom);
+                self.add(index, block, inst, inst.id(1), AccessKind::CopyTo);
+            }
+            op::FunctionCall => {
+                for (position, argument) in inst.ids(4).enumerate() {
+                    self.add(index, block, inst, argument, AccessKind::Argument(position));
+                }
+            }
+            op::ExtInst if index.is_debug_inst(inst) => {}
+            op::ExtInst if matches!(inst.ext_inst(), glsl::Modf | glsl::Frexp) => {
+                self.add(index, block, inst, inst.id(6), AccessKind::Write)
+            }
+            op::AtomicStore => self.add(index, block, inst, inst.id(1), AccessKind::Other),
+            opcode if is_atomic_read(opcode) => self.add(index, block, inst, inst.pointer(), AccessKind::Other),
+            op::ImageTexelPointer | op::ArrayLength | op::Phi | op::Select | op::PtrAccessChain => {
+                inst.ids(3).for_each(|id| self.escape(index, id));
+            }
+            _ => {
+                let is_pointer = index.storage_class(inst.result_type()).is_some();
+                let mut others = Vec::new();
+                let is_listed =
+                    operands::visit_ids(inst, index.selector_words(inst), |word| others.push(inst.id(word)));
+                if !is_listed {
+                    others.extend(inst.ids(1));
+                }
+                for id in others {
+                    match is_pointer {
+                        true => self.escape(index, id),
+                        false => self.add(index, block, inst, id, AccessKind::Other),
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, index: &Index<'_>, block: BlockIndex, inst: &Inst<'_>, pointer: Id, kind: AccessKind) {
+        if let Some(place) = self.place_or_global(index, pointer) {
+            self.accesses.push(Access {
+                block,
+                offset: inst.offset,
+                kind,
+                place,
+            });
+        }
+    }
+
+    /// The objects for which `is_aliased` are accessed in ways that are not followed.
+    pub(super) fn escape_where(&mut self, is_aliased: impl Fn(&Object) -> bool) {
+        for number in self.objects.keys() {
+            if let Some(object) = self.objects.get_mut(number).filter(|object| is_aliased(object)) {
+                object.is_escaped = true;
+            }
+        }
+    }
+
+    /// A pointer is used in a way that is not followed.
+    fn escape(&mut self, index: &Index<'_>, pointer: Id) {
+        let place = self.place_or_global(index, pointer);
+        if let Some(object) = place.and_then(|place| self.objects.get_mut(place.object)) {
+            object.is_escaped = true;
+        }
+    }
+}
+
+fn extended(index: &Index<'_>, base: &Place, indices: impl Iterator<Item = Id>) -> Place {
+    let mut place = base.clone();
+    for id in indices.take_while(|_| base.is_exact) {
+        let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant);
+        let value = constant.and_then(|inst| u32::try_from(index.literal(&inst)?).ok());
+        match value {
+            Some(value) if place.is_exact => place.path.push(value),
+            _ => place.is_exact = false,
+        }
+    }
+    place
+}

@@ -1,0 +1,208 @@
+//! What a call of each function may do to memory, and whether it may end the invocation: computed once, callees before callers.
+
+use super::accesses::{AccessKind, FunctionAccesses, ObjectClass};
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::index::Index;
+use crate::analysis::index::typed::{FunctionIndex, ObjectIndex, Table};
+use crate::spv::{Id, op};
+use std::collections::BTreeSet;
+
+/// What a function and its callees may do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Summary {
+    /// Variables of the module that it may read and write.
+    pub(crate) reads: BTreeSet<Id>,
+    pub(crate) writes: BTreeSet<Id>,
+    /// Positions of the pointer parameters that it may read and write through.
+    pub(crate) reads_parameters: BTreeSet<usize>,
+    pub(crate) writes_parameters: BTreeSet<usize>,
+    /// The invocation may end in it, or become a helper invocation.
+    pub(crate) may_leave: bool,
+    /// It has a barrier.
+    pub(crate) synchronizes: bool,
+    /// It is part of a recursion, which Vulkan forbids: nothing is known.
+    pub(crate) is_unknown: bool,
+    /// A pointer that it gets may point to what another parameter or one of its variables is.
+    pub(crate) has_aliases: bool,
+}
+
+/// Whether an instruction ends the invocation, or makes a helper of it.
+pub(super) fn leaves(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::Kill
+            | op::TerminateInvocation
+            | op::DemoteToHelperInvocation
+            | op::AbortKHR
+            | op::IgnoreIntersectionKHR
+            | op::TerminateRayKHR
+            | op::EmitMeshTasksEXT
+    )
+}
+
+/// Whether an instruction lets other invocations see what was written before it.
+pub(super) fn publishes(opcode: u16) -> bool {
+    matches!(opcode, op::ControlBarrier | op::MemoryBarrier)
+}
+
+/// The summaries of all functions, in O(words of the module + functions * variables).
+pub(super) fn summarize(
+    index: &Index<'_>,
+    graph: &CallGraph,
+    accesses: &Table<FunctionIndex, FunctionAccesses>,
+) -> Table<FunctionIndex, Summary> {
+    let mut summaries = index.functions.map(|_| Summary::default());
+    let (order, in_cycles) = callees_first(index, graph);
+    for number in in_cycles {
+        if let Some(summary) = summaries.get_mut(number) {
+            summary.is_unknown = true;
+        }
+    }
+    for number in order {
+        let Some(own) = accesses.get(number) else { continue };
+        let mut summary = Summary::default();
+        for access in own.accesses.values() {
+            let is_call = matches!(access.kind, AccessKind::Argument(_));
+            if !is_call {
+                add(
+                    &mut summary,
+                    own,
+                    access.place.object,
+                    reads(access.kind),
+                    writes(access.kind),
+                );
+            }
+        }
+        for (object, found) in own.objects.iter() {
+            if found.is_escaped {
+                add(&mut summary, own, object, true, true);
+            }
+        }
+        let function = index.functions.get(number);
+        for block in function.into_iter().flat_map(|function| index.blocks_of(function)) {
+            for inst in index.insts(block.offset, block.end) {
+                summary.may_leave |= leaves(inst.opcode());
+                summary.synchronizes |= publishes(inst.opcode());
+            }
+        }
+        for call in graph.calls_in(number).iter() {
+            let callee = graph.callee(call).and_then(|callee| summaries.get(callee));
+            match callee {
+                Some(callee) if !callee.is_unknown => {
+                    let callee = callee.clone();
+                    summary.may_leave |= callee.may_leave;
+                    summary.synchronizes |= callee.synchronizes;
+                    let offset = index.calls.get(call).map_or(0, |call| call.offset);
+                    for access in own.at(offset) {
+                        if let AccessKind::Argument(position) = access.kind {
+                            let (reads, writes) = (&callee.reads_parameters, &callee.writes_parameters);
+                            let (reads, writes) = (reads.contains(&position), writes.contains(&position));
+                            add(&mut summary, own, access.place.object, reads, writes);
+                        }
+                    }
+                    summary.reads.extend(callee.reads);
+                    summary.writes.extend(callee.writes);
+                }
+                _ => summary.is_unknown = true,
+            }
+        }
+        if let Some(slot) = summaries.get_mut(number) {
+            *slot = summary;
+        }
+    }
+    mark_aliases(index, graph, accesses, &mut summaries);
+    summaries
+}
+
+fn reads(kind: AccessKind) -> bool {
+    matches!(kind, AccessKind::Load(_) | AccessKind::CopyFrom | AccessKind::Other)
+}
+
+fn writes(kind: AccessKind) -> bool {
+    !matches!(kind, AccessKind::Load(_) | AccessKind::CopyFrom)
+}
+
+/// Adds an access to an object that callers know.
+fn add(summary: &mut Summary, own: &FunctionAccesses, object: ObjectIndex, reads: bool, writes: bool) {
+    let Some(object) = own.objects.get(object) else { return };
+    match object.class {
+        ObjectClass::Function | ObjectClass::Described(_) => {}
+        ObjectClass::Parameter(position) => {
+            if reads {
+                summary.reads_parameters.insert(position);
+            }
+            if writes {
+                summary.writes_parameters.insert(position);
+            }
+        }
+        _ => {
+            if reads {
+                summary.reads.insert(object.pointer);
+            }
+            if writes {
+                summary.writes.insert(object.pointer);
+            }
+        }
+    }
+}
+
+/// Functions whose parameters may point to the same object, or to a variable that they access themselves.
+fn mark_aliases(
+    index: &Index<'_>,
+    graph: &CallGraph,
+    accesses: &Table<FunctionIndex, FunctionAccesses>,
+    summaries: &mut Table<FunctionIndex, Summary>,
+) {
+    let mut aliased = Vec::new();
+    for (call, of) in index.calls.keys().zip(index.calls.values()) {
+        let (Some(callee), Some(own)) = (graph.callee(call), accesses.get(of.caller)) else {
+            continue;
+        };
+        let Some(summary) = summaries.get(callee) else { continue };
+        let mut seen = BTreeSet::new();
+        let is_aliased = own.at(of.offset).any(|access| {
+            let pointer = own.objects.get(access.place.object).map(|object| object.pointer);
+            let is_own = pointer.is_some_and(|id| summary.reads.contains(&id) || summary.writes.contains(&id));
+            is_own || !seen.insert(access.place.object)
+        });
+        if is_aliased {
+            aliased.push(callee);
+        }
+    }
+    // What it passes on may be the same object, too.
+    while let Some(callee) = aliased.pop() {
+        let Some(summary) = summaries.get_mut(callee).filter(|summary| !summary.has_aliases) else {
+            continue;
+        };
+        summary.has_aliases = true;
+        aliased.extend(graph.callees_in(callee));
+    }
+}
+
+/// All functions but those of recursions, each after its callees; then those.
+fn callees_first(index: &Index<'_>, graph: &CallGraph) -> (Vec<FunctionIndex>, Vec<FunctionIndex>) {
+    let mut waits: Table<FunctionIndex, usize> = index.functions.map(|number| graph.callees_in(number).count());
+    let mut callers: Vec<(FunctionIndex, FunctionIndex)> = (index.functions.keys())
+        .flat_map(|caller| graph.callees_in(caller).map(move |callee| (callee, caller)))
+        .collect();
+    callers.sort_unstable();
+    let mut order: Vec<FunctionIndex> = waits.keys().filter(|number| waits.get(*number) == Some(&0)).collect();
+    let mut next = 0;
+    while let Some(callee) = order.get(next).copied() {
+        next += 1;
+        let first = callers.partition_point(|(of, _)| *of < callee);
+        for (_, caller) in callers.iter().skip(first).take_while(|(of, _)| *of == callee) {
+            if let Some(count) = waits.get_mut(*caller) {
+                *count -= 1;
+                if *count == 0 {
+                    order.push(*caller);
+                }
+            }
+        }
+    }
+    let rest = waits
+        .keys()
+        .filter(|number| waits.get(*number).is_some_and(|count| *count > 0));
+    let rest = rest.collect();
+    (order, rest)
+}

@@ -1,0 +1,92 @@
+//! The facts that passes find, for the passes after them and for the host.
+
+use crate::edit::Edits;
+use crate::edit::abort_values::AbortValues;
+use crate::edit::planted::Planted;
+use crate::pass::constant_data::SpecIds;
+use crate::pass::reconverge::EarlyExits;
+use crate::pass::site_numbering::Sites;
+use crate::spv::Id;
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::BTreeMap;
+use vkabort_record::site::SiteId;
+use vkabort_record::template::Template;
+
+/// What a pass returns: edits of the module, and a fact for the passes after it.
+pub(super) type Found = (Edits, Option<Fact>);
+
+/// A fact that a pass finds.
+pub(super) enum Fact {
+    /// The aborts that checks are.
+    Planted(Planted),
+    /// The sites of a module whose aborts stay.
+    Sites(Sites),
+    /// The sites of the module as it is now. Origins lead to it from then on.
+    Numbered(Sites),
+    SpecIds(SpecIds),
+    Values(AbortValues),
+    /// Functions for continue constructs.
+    Outlined(Vec<Id>),
+    LoweredAborts(LoweredAborts),
+    /// Whether the module still uses constant data.
+    UsesConstantData(bool),
+    /// A warning for the site table.
+    Warning(String),
+}
+
+/// What the lowering of aborts leaves to other passes and to the host.
+pub(super) struct LoweredAborts {
+    pub(super) uses_constant_data: bool,
+    pub(super) key_spec_id: Option<u32>,
+    pub(super) templates: BTreeMap<SiteId, Template>,
+    /// `None`: no loop polls.
+    pub(super) exits: Option<EarlyExits>,
+    /// Labels of the first blocks of the functions that invocations may leave early.
+    pub(super) left_early: HashSet<Id>,
+}
+
+/// The facts that passes have found so far.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// Whether checks were planted.
+    pub(super) has_checks: bool,
+    pub(super) planted: Planted,
+    pub(super) spec_ids: SpecIds,
+    pub(super) values: AbortValues,
+    pub(super) sites: Sites,
+    pub(super) outlined: HashSet<Id>,
+    pub(super) uses_constant_data: bool,
+    pub(super) key_spec_id: Option<u32>,
+    pub(super) exits: Option<EarlyExits>,
+    pub(super) left_early: HashSet<Id>,
+}
+
+impl Facts {
+    /// Keeps what a pass has found beside its edits.
+    pub(super) fn add(&mut self, fact: Option<Fact>, edits: &Edits) {
+        match fact {
+            Some(Fact::Planted(planted)) => (self.planted, self.has_checks) = (planted, !edits.is_empty()),
+            Some(Fact::Sites(sites) | Fact::Numbered(sites)) => {
+                self.sites = sites;
+                let warnings = &mut self.sites.table.warnings;
+                warnings.append(&mut self.planted.warnings);
+                warnings.append(&mut self.values.warnings);
+            }
+            Some(Fact::SpecIds(spec_ids)) => self.spec_ids = spec_ids,
+            Some(Fact::Values(values)) => self.values = values,
+            Some(Fact::Outlined(functions)) => self.outlined.extend(functions),
+            Some(Fact::LoweredAborts(mut lowered)) => {
+                self.uses_constant_data = lowered.uses_constant_data;
+                self.key_spec_id = lowered.key_spec_id;
+                self.exits = lowered.exits;
+                self.left_early = lowered.left_early;
+                for site in &mut self.sites.table.sites {
+                    site.template = lowered.templates.remove(&site.id);
+                }
+            }
+            Some(Fact::UsesConstantData(uses_data)) => self.uses_constant_data = uses_data,
+            Some(Fact::Warning(warning)) => self.sites.table.warnings.push(warning),
+            None => {}
+        }
+    }
+}

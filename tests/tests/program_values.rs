@@ -1,0 +1,296 @@
+//! Random programs whose aborts send the variables in scope: what the values at an abort show equals what the message says.
+//!
+//! Each program is compiled by each compiler and in each form, and a second time with aborts that send nothing, since the variables of
+//! a message are alive at its abort and others may not be. The interpreter runs both with the values behind their messages.
+//! `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
+
+use anyhow::{Context, Result, ensure};
+use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
+use vkabort_instrument::{Hooks, Options, Outcome, Values, instrument_with};
+use vkabort_oracle::check::Subject;
+use vkabort_oracle::check::compute_run::{INVOCATIONS, interpret_compute};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::interpret::Region;
+use vkabort_oracle::module::Module;
+use vkabort_record::decode::decode;
+use vkabort_record::site::{Site, SiteTable};
+use vkabort_record::site_values::Variable;
+use vkabort_record::value::Value;
+use vkabort_test_kit::spirv_tools;
+use vkabort_tests::glsl_debug::{self, Form};
+use vkabort_tests::program::{Language, Program, is_valid};
+use vkabort_tests::shader_cache;
+use vkabort_tests::slang::Slang;
+
+/// Number of programs of each language.
+const PROGRAMS: u64 = 24;
+/// Room for values: all of them.
+const VALUES_SIZE: u32 = 240;
+
+/// A way to compile programs: language, name, arguments of Slang or form of glslang's debug information, whether `spirv-opt` follows.
+type Way = (Language, &'static str, &'static [&'static str], Option<Form>, bool);
+
+const WAYS: [Way; 11] = [
+    (Language::Glsl, "glslang", &[], None, false),
+    (Language::Glsl, "glslang -g", &[], Some(Form::Lines), false),
+    (Language::Glsl, "glslang -gVS", &[], Some(Form::NonSemantic), false),
+    (Language::Glsl, "glslang, optimized", &[], None, true),
+    (Language::Glsl, "glslang -g, optimized", &[], Some(Form::Lines), true),
+    (
+        Language::Glsl,
+        "glslang -gVS, optimized",
+        &[],
+        Some(Form::NonSemantic),
+        true,
+    ),
+    (Language::Slang, "slang", &[], None, false),
+    (Language::Slang, "slang -g", &["-g"], None, false),
+    (Language::Slang, "slang -g -O0", &["-g", "-O0"], None, false),
+    (Language::Slang, "slang -g3 -O0", &["-g3", "-O0"], None, false),
+    (Language::Slang, "slang -g2 -O3", &["-g2", "-O3"], None, false),
+];
+
+#[test]
+fn the_values_of_random_programs_are_right() -> Result<()> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seeds = match number("VKABORT_PROGRAM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
+    };
+    let slang = Slang::find().ok();
+    let (mut wrong, mut shown) = (Vec::new(), 0);
+    for way in WAYS {
+        let mut count = Count::default();
+        for seed in seeds.clone() {
+            if way.0 == Language::Glsl || slang.is_some() {
+                let at = || format!("{} seed {seed}", way.1);
+                compare(way, seed, slang.as_ref(), &mut count).with_context(at)?;
+                wrong.extend(count.wrong.drain(..).map(|text| format!("{}: {text}", at())));
+            }
+        }
+        println!(
+            "{}: {} values, {} aborts, {} programs",
+            way.1, count.shown, count.aborts, count.programs
+        );
+        shown += count.shown;
+    }
+    ensure!(seeds.is_empty() || shown > 0, "no value is shown");
+    ensure!(wrong.is_empty(), "{} wrong values:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[derive(Default)]
+struct Count {
+    programs: usize,
+    aborts: usize,
+    shown: usize,
+    wrong: Vec<String>,
+}
+
+/// A message, and the sites that may have sent it.
+type Sent<'s> = (Region, Vec<&'s Site>);
+
+/// Compares the values of one program.
+fn compare(way: Way, seed: u64, slang: Option<&Slang>, count: &mut Count) -> Result<()> {
+    let [full, bare] = [true, false].map(|sends| Program::with_variables(way.0, seed, sends));
+    if std::env::var_os("VKABORT_PROGRAM_SEED").is_some() {
+        println!("{}", bare.text);
+    }
+    let (Some(full), Some(bare)) = (compile(way, &full, slang)?, compile(way, &bare, slang)?) else {
+        return Ok(());
+    };
+    let (full, bare) = (with_values(&full)?, with_values(&bare)?);
+    let choices = &mut Choices::seeded(seed);
+    let plain = match way.4 {
+        true => compile(
+            (way.0, way.1, way.2, way.3, false),
+            &Program::with_variables(way.0, seed, true),
+            slang,
+        )?,
+        false => Some(full.0.clone()),
+    };
+    let ticks = plain.map(|plain| run(&plain, &[0; INVOCATIONS])).transpose()?.flatten();
+    let Some(ticks) = ticks.map(|found| found.1) else {
+        return Ok(());
+    };
+    count.programs += 1;
+    for _ in 0..4 {
+        let due: Vec<u32> = ticks.iter().map(|last| choices.between(1.min(*last), *last)).collect();
+        let (Some(of_full), Some(of_bare)) = (run(&full.0, &due)?, run(&bare.0, &due)?) else {
+            continue;
+        };
+        ensure!(
+            of_full.0.len() == of_bare.0.len(),
+            "the programs have different messages"
+        );
+        for (of_full, of_bare) in of_full.0.into_iter().zip(of_bare.0) {
+            let (of_full, of_bare) = (sent(of_full, &full.1)?, sent(of_bare, &bare.1)?);
+            let expected = expected(&of_full)?;
+            count.aborts += 1;
+            check(&of_full, &expected, "sent", count);
+            check(&of_bare, &expected, "not sent", count);
+        }
+    }
+    Ok(())
+}
+
+fn compile(way: Way, program: &Program, slang: Option<&Slang>) -> Result<Option<Vec<u32>>> {
+    let (language, _, arguments, form, is_optimized) = way;
+    let text = &program.text;
+    let words = match (language, form) {
+        (Language::Slang, _) => slang.context("no Slang")?.compile("program.slang", text, arguments),
+        (_, Some(form)) => glsl_debug::compile_text("program.comp", text, form),
+        (_, None) => vkabort_tests::glsl::compile_text(
+            text,
+            ShaderStage::Compute,
+            VulkanVersion::Vulkan1_2,
+            SpirvVersion::SPIRV1_5,
+        ),
+    };
+    let mut words = words.with_context(|| format!("the program does not compile:\n{text}"))?;
+    if is_optimized {
+        words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
+    }
+    // Slang emits invalid modules for some programs.
+    Ok(is_valid(&words).then_some(words))
+}
+
+/// The module with values behind the messages, and its sites.
+fn with_values(words: &[u32]) -> Result<(Vec<u32>, SiteTable)> {
+    let options = Options {
+        values: Values::On,
+        values_size: VALUES_SIZE,
+        ..Options::default()
+    };
+    let mut with_values = Vec::new();
+    let mut keep = |pass: &'static str, words: &[u32]| {
+        if pass == "values" {
+            with_values = words.to_vec();
+        }
+    };
+    let hooks = Hooks {
+        after_pass: Some(&mut keep),
+        ..Hooks::default()
+    };
+    let outcome = instrument_with(words, &options, hooks)?;
+    let Outcome::Instrumented(new) = outcome else {
+        anyhow::bail!("the module is not rewritten")
+    };
+    if with_values.is_empty() {
+        with_values = words.to_vec();
+    }
+    Ok((with_values, new.sites))
+}
+
+/// The messages of a run, and the ticks of its invocations.
+fn run(words: &[u32], due: &[u32]) -> Result<Option<(Vec<Region>, Vec<u32>)>> {
+    let module = Module::parse(words).context("not a module")?;
+    // `spirv-opt` removes the variable.
+    let main = module.entries.first().context("no entry point")?.function;
+    let ticks = module.named("ticks").unwrap_or(main);
+    let subject = Subject {
+        words,
+        ticks,
+        loop_budget: None,
+    };
+    let found = interpret_compute(subject, due).map_err(anyhow::Error::msg)?;
+    Ok(found.map(|found| (found.messages, found.ticks)))
+}
+
+/// The sites of a message: those with its text.
+fn sent(message: Region, sites: &SiteTable) -> Result<Sent<'_>> {
+    let bytes = message.bytes();
+    let is_it = |site: &&Site| {
+        let text = site.text.as_deref().unwrap_or_default();
+        let end = bytes.get(text.len());
+        bytes.starts_with(text.as_bytes()) && end.is_none_or(|byte| *byte == 0)
+    };
+    let found: Vec<&Site> = sites.sites.iter().filter(is_it).collect();
+    ensure!(
+        !found.is_empty(),
+        "a message has no site: {}",
+        String::from_utf8_lossy(bytes)
+    );
+    Ok((message, found))
+}
+
+/// The variables that a message sends, in parts.
+fn expected((message, sites): &Sent<'_>) -> Result<Vec<(String, u32)>> {
+    let site = sites.first().context("no site")?;
+    let text = site.text.as_deref().context("no text")?;
+    let names = text.split(' ').skip(2).filter_map(|part| part.strip_suffix("=%u"));
+    let mut values = Vec::new();
+    flatten(&decode(&site.message, message.bytes(), true).value, &mut values);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    ensure!(
+        names.len() == values.len(),
+        "{} names, {} values in {text}",
+        names.len(),
+        values.len()
+    );
+    Ok(names.into_iter().zip(values).collect())
+}
+
+fn flatten(value: &Value, found: &mut Vec<u32>) {
+    match value {
+        Value::Scalar(scalar) => found.push(scalar.to_string().parse().unwrap_or(u32::MAX)),
+        Value::Vector(parts) => found.extend(parts.iter().map(|part| part.to_string().parse().unwrap_or(u32::MAX))),
+        Value::Array(parts) => parts.iter().for_each(|part| flatten(part, found)),
+        Value::Struct { members, .. } => members.iter().for_each(|member| flatten(&member.value, found)),
+        _ => {}
+    }
+}
+
+/// Compares the values that one of the message's sites shows.
+fn check((message, sites): &Sent<'_>, expected: &[(String, u32)], form: &str, count: &mut Count) {
+    let results = sites.iter().map(|site| {
+        let operands = site.values.condition.iter().flat_map(|condition| &condition.operands);
+        let mut wrong = Vec::new();
+        let mut shown = 0;
+        for variable in site.values.variables.iter().chain(operands) {
+            match compare_variable(variable, message.bytes(), expected) {
+                Some(Ok(())) => shown += 1,
+                Some(Err(text)) => wrong.push(format!("{form}: {text} at {:?}", site.text)),
+                None => {}
+            }
+        }
+        (wrong, shown)
+    });
+    // Copies of a site have the same text.
+    if let Some((wrong, shown)) = results.min_by_key(|(wrong, _)| wrong.len()) {
+        count.wrong.extend(wrong);
+        count.shown += shown;
+    }
+}
+
+/// Whether the value of a variable of the program is right. `None` for other values.
+fn compare_variable(variable: &Variable, bytes: &[u8], expected: &[(String, u32)]) -> Option<Result<(), String>> {
+    let name = &variable.name;
+    let is_variable = name.starts_with(['v', 'i', 'j', 'p'])
+        && name.get(1..).is_some_and(|rest| {
+            rest.chars()
+                .all(|of| of.is_ascii_alphanumeric() || of == '.' || of == '[' || of == ']')
+                && rest.chars().next().is_none_or(|of| of.is_ascii_digit())
+        });
+    let place = variable.place.as_ref().filter(|_| is_variable)?;
+    let range = place.offset as usize..place.offset as usize + place.ty.size() as usize;
+    let mut found = Vec::new();
+    flatten(
+        &decode(&place.ty, bytes.get(range).unwrap_or_default(), false).value,
+        &mut found,
+    );
+    let is_part = |part: &str| {
+        part.strip_prefix(name.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let wanted: Vec<u32> = expected
+        .iter()
+        .filter(|(part, _)| is_part(part))
+        .map(|(_, value)| *value)
+        .collect();
+    Some(match found == wanted {
+        true => Ok(()),
+        false if wanted.is_empty() => Err(format!("{name} = {found:?} is not in scope")),
+        false => Err(format!("{name} = {found:?}, not {wanted:?}")),
+    })
+}
