@@ -52,7 +52,8 @@ const PASSES: [Pass; 13] = [
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
     Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
-        Ok((exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early), None))
+        let (edits, warning) = exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early);
+        Ok((edits, warning.map(Fact::Warning)))
     }),
     Pass::new("strip", |s| s.lowers_no_aborts(), |s, m, _| {
         let (edits, uses_data) = strip::strip_features(&m.index, s.selected);

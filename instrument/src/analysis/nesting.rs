@@ -15,10 +15,18 @@ struct Around {
     outermost_loop: Option<Id>,
 }
 
-/// The early returns and the selections of a function.
-struct Shape {
+/// A function that nests too deep because of its early returns.
+pub(crate) struct DeepFunction<'i> {
+    pub(crate) function: &'i Function,
+    /// Its last return outside of loops, in as few selections as possible. `None`: it returns only from loops.
+    pub(crate) outer_return: Option<&'i Block>,
+}
+
+/// The returns and the selections of a function.
+struct Shape<'i> {
     /// Returns outside of loops, and loops with returns, without the last one.
     early_returns: usize,
+    outer_return: Option<&'i Block>,
     /// Most selections around a block.
     selections: usize,
     /// By block. `None` for blocks that structured control flow does not reach.
@@ -26,7 +34,7 @@ struct Shape {
 }
 
 /// Blocks in the order of their function, which is one of dominance (SPIR-V specification, 2.16.1). O(blocks * log(blocks)).
-fn shape(index: &Index<'_>, function: &Function) -> Shape {
+fn shape<'i>(index: &'i Index<'_>, function: &Function) -> Shape<'i> {
     let blocks = index.blocks_of(function);
     let mut around: Table<Node, Option<Around>> = vec![None; blocks.len()].into();
     let set = |around: &mut Table<Node, Option<Around>>, label, value| {
@@ -34,6 +42,7 @@ fn shape(index: &Index<'_>, function: &Function) -> Shape {
         slot.map(|slot| slot.get_or_insert(value));
     };
     let (mut returns, mut selections) = (0, 0);
+    let mut outer_return: Option<(usize, &Block)> = None;
     let mut loops_with_returns = HashSet::default();
     for (position, block) in blocks.iter().enumerate() {
         if position == 0 {
@@ -57,6 +66,11 @@ fn shape(index: &Index<'_>, function: &Function) -> Shape {
                 .outermost_loop
                 .is_none_or(|header| loops_with_returns.insert(header));
             returns += usize::from(counts);
+            let is_outer =
+                inside.outermost_loop.is_none() && outer_return.is_none_or(|(around, _)| inside.selections <= around);
+            if is_outer {
+                outer_return = Some((inside.selections, block));
+            }
         }
         for next in index.successors(block) {
             set(&mut around, next, inside);
@@ -64,6 +78,7 @@ fn shape(index: &Index<'_>, function: &Function) -> Shape {
     }
     Shape {
         early_returns: returns.saturating_sub(1),
+        outer_return: outer_return.map(|(_, block)| block),
         selections,
         around,
     }
@@ -73,13 +88,31 @@ fn is_return(index: &Index<'_>, block: &Block) -> bool {
     matches!(index.terminator(block).opcode(), op::Return | op::ReturnValue)
 }
 
-/// The functions that nest too deep because of their early returns, callees first, among those that `may_change`. Each is
-/// taken for one without early returns in its callers.
-pub(crate) fn deep_functions(
-    index: &Index<'_>,
+/// Whether all conditions and returns together are no more than `limit`: then no function nests deeper. O(blocks).
+fn is_flat(index: &Index<'_>, limit: usize) -> bool {
+    let blocks = index
+        .functions
+        .iter()
+        .flat_map(|(_, function)| index.blocks_of(function));
+    let nests = |block: &&Block| {
+        is_return(index, block)
+            || index
+                .merge(block)
+                .is_some_and(|merge| merge.opcode() == op::SelectionMerge)
+    };
+    blocks.filter(nests).nth(limit).is_none()
+}
+
+/// The functions that nest too deep because of their early returns, callees first, among those that `may_change`. Each that
+/// has an outer return is taken for one without early returns in its callers.
+pub(crate) fn deep_functions<'i>(
+    index: &'i Index<'_>,
     limit: usize,
     may_change: impl Fn(FunctionIndex) -> bool,
-) -> Vec<FunctionIndex> {
+) -> Vec<DeepFunction<'i>> {
+    if is_flat(index, limit) {
+        return Vec::new();
+    }
     let graph = CallGraph::new(index);
     let mut deep = Vec::new();
     // Levels of each function, with its callees.
@@ -99,10 +132,17 @@ pub(crate) fn deep_functions(
         let nested = below + shape.early_returns;
         let is_deep = nested > limit && shape.early_returns > 1 && may_change(number);
         if is_deep {
-            deep.push(number);
+            deep.push(DeepFunction {
+                function,
+                outer_return: shape.outer_return,
+            });
         }
         if let Some(levels) = levels.get_mut(number) {
-            *levels = if is_deep { below } else { nested };
+            *levels = if is_deep && shape.outer_return.is_some() {
+                below
+            } else {
+                nested
+            };
         }
     }
     deep
@@ -131,16 +171,4 @@ fn callees_first(index: &Index<'_>, graph: &CallGraph) -> Vec<FunctionIndex> {
         }
     }
     order
-}
-
-/// The last return of a function outside of loops, in as few selections as possible.
-pub(crate) fn outer_return<'i>(index: &'i Index<'_>, function: &Function) -> Option<&'i Block> {
-    let shape = shape(index, function);
-    let blocks = index.blocks_of(function).iter().enumerate().rev();
-    let returns = blocks.filter(|(_, block)| is_return(index, block));
-    let outer = returns.filter_map(|(position, block)| {
-        let around = shape.around.get(Node::from_usize(position)).copied().flatten()?;
-        around.outermost_loop.is_none().then_some((around.selections, block))
-    });
-    outer.min_by_key(|(selections, _)| *selections).map(|(_, block)| block)
 }

@@ -18,11 +18,12 @@
 //! The condition of the back edge is not known to compilers: Mesa dissolves loops that do not repeat into nested conditions
 //! again. The loaded word is 0 or 1, or all zeros or ones once the device is lost.
 //!
-//! Runs after `reconverge`, the last pass that moves exits. Not handled: functions that only return from loops.
+//! Runs after `reconverge`, the last pass that moves exits. Functions that return only from loops stay as they are, with a
+//! warning.
 
 use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::index::{Function, Index};
-use crate::analysis::nesting::{deep_functions, outer_return};
+use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::nesting::deep_functions;
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
@@ -35,8 +36,9 @@ use vkabort_record::layout::{ABORTED, ABORTED_OFFSET};
 /// Most levels of nested conditions that a function and its callees may reach by early returns.
 const MAX_LEVELS: usize = 24;
 
-/// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`.
-pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> Edits {
+/// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`. Returns a warning if some
+/// cannot be wrapped.
+pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
     let may_change = |number: FunctionIndex| {
         let function = index.functions.get(number);
         let first = function.and_then(|function| index.blocks_of(function).first());
@@ -44,8 +46,15 @@ pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) 
     };
     let mut edits = Edits::default();
     let functions = deep_functions(index, MAX_LEVELS, may_change);
-    if functions.is_empty() {
-        return edits;
+    let stay = functions.iter().filter(|deep| deep.outer_return.is_none()).count();
+    let warning = (stay > 0).then(|| {
+        format!(
+            "functions that return only from more than {MAX_LEVELS} loops: {stay}; Mesa's drivers for CPUs may end their \
+             invocations without an abort"
+        )
+    });
+    if stay == functions.len() {
+        return (edits, warning);
     }
     let mut wrapper = Wrapper {
         index,
@@ -54,12 +63,14 @@ pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) 
         arena,
         aborted: None,
     };
-    for function in functions.iter().filter_map(|number| index.functions.get(*number)) {
-        wrapper.wrap(function);
+    for deep in &functions {
+        if let Some(last) = deep.outer_return {
+            wrapper.wrap(deep.function, last);
+        }
     }
     let out = wrapper.out;
     out.finish(index, &mut edits);
-    edits
+    (edits, warning)
 }
 
 struct Wrapper<'a, 'w> {
@@ -72,10 +83,10 @@ struct Wrapper<'a, 'w> {
 }
 
 impl Wrapper<'_, '_> {
-    fn wrap(&mut self, function: &Function) {
+    /// Wraps a function, with `last` as the return behind the loop.
+    fn wrap(&mut self, function: &Function, last: &Block) {
         let index = self.index;
-        let first = index.blocks_of(function).first();
-        let (Some(first), Some(last)) = (first, outer_return(index, function)) else {
+        let Some(first) = index.blocks_of(function).first() else {
             return;
         };
         let [header, body, again, end] = [(); 4].map(|()| self.out.fresh());
