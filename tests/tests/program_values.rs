@@ -3,6 +3,8 @@
 //! Each program is compiled by each compiler and in each form, and a second time with aborts that send nothing, since the variables of
 //! a message are alive at its abort and others may not be. The interpreter runs both with the values behind their messages.
 //! `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
+// `--nocapture` shows how much was compared.
+#![allow(clippy::print_stdout)]
 
 use anyhow::{Context, Result, ensure};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};

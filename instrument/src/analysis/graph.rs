@@ -137,10 +137,10 @@ impl FunctionGraph {
     }
 
     /// A value for each block.
-    pub(crate) fn table<T>(&self, mut value: impl FnMut(BlockIndex) -> T) -> BlockTable<T> {
+    pub(crate) fn table<T>(&self, value: impl FnMut(BlockIndex) -> T) -> BlockTable<T> {
         BlockTable {
             blocks: self.blocks,
-            values: self.blocks.iter().map(|block| value(block)).collect(),
+            values: self.blocks.iter().map(value).collect(),
         }
     }
 }

@@ -79,11 +79,12 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let mut next = 0;
         while let Some(item) = worklist.get(next).copied() {
             next += 1;
-            if self.states.get(&item).is_some_and(|state| state.is_observed) && !self.evaluate(item) {
-                if let Some(state) = self.states.get_mut(&item) {
-                    state.is_observed = false;
-                    worklist.extend(state.dependents.iter().copied());
-                }
+            if self.states.get(&item).is_some_and(|state| state.is_observed)
+                && !self.evaluate(item)
+                && let Some(state) = self.states.get_mut(&item)
+            {
+                state.is_observed = false;
+                worklist.extend(state.dependents.iter().copied());
             }
         }
         self.states.get(&id).is_some_and(|state| state.is_observed)

@@ -113,14 +113,16 @@ impl Index<'_> {
                     .string(inst.id(operand::SOURCE_FILE))
                     .zip(self.string(inst.id(operand::SOURCE_TEXT))),
                 op::SourceContinued if continues => {
-                    found
-                        .last_mut()
-                        .map(|(_, text)| text.push_str(&literal::string(inst.from(1))));
+                    if let Some((_, text)) = found.last_mut() {
+                        text.push_str(&literal::string(inst.from(1)));
+                    }
                     continue;
                 }
                 _ if continues && is_continued(&inst) => {
                     let more = self.string(inst.id(operand::CONTINUED_TEXT)).unwrap_or_default();
-                    found.last_mut().map(|(_, text)| text.push_str(&more));
+                    if let Some((_, text)) = found.last_mut() {
+                        text.push_str(&more);
+                    }
                     continue;
                 }
                 _ => None,

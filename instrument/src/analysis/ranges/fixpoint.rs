@@ -76,7 +76,7 @@ enum Rule {
         opcode: u16,
         /// The instruction of `GLSL.std.450`.
         extended: Option<u32>,
-        operands: SmallVec<[Operand; 4]>,
+        operands: Vec<Operand>,
     },
 }
 
@@ -287,7 +287,7 @@ impl FunctionRanges {
             let operands: Vec<Operand> = match &rule {
                 Rule::Known(_) => Vec::new(),
                 Rule::Join(operands) => operands.clone(),
-                Rule::Operation { operands, .. } => operands.to_vec(),
+                Rule::Operation { operands, .. } => operands.clone(),
             };
             let mut needed: HashSet<Key> = HashSet::default();
             for operand in operands {

@@ -245,8 +245,10 @@ fn integer(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// File, shift, lines and lines of code of each stretch.
-    fn stretches(text: &str) -> Vec<(&'static str, Option<i64>, [u32; 2], [u32; 2])> {
+    /// File, shift, lines and lines of code of a stretch.
+    type Row = (&'static str, Option<i64>, [u32; 2], [u32; 2]);
+
+    fn stretches(text: &str) -> Vec<Row> {
         let mut numbers = LineNumbers::new(text);
         let line = |offset: usize| text[..offset].matches('\n').count() as u32 + 1;
         for token in Tokens::new(text) {
