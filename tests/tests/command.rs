@@ -121,6 +121,7 @@ fn options_are_stronger_than_a_settings_file() -> Result<()> {
         .iter()
         .flat_map(|driver| [(driver, &sample), (driver, &otherwise)])
     {
+        fs::create_dir_all(test.home())?;
         fs::write(test.home().join("vk_layer_settings.txt"), file)?;
         let options = ["--sanitize=loops", "--set", "loop_budget=20000"];
         let ended = run(&test, driver, &options, "sanitize::a_while_loop", 90)?;
@@ -142,17 +143,24 @@ fn options_are_stronger_than_a_settings_file() -> Result<()> {
 fn doctor_shows_what_is_planted_and_where_that_is_in_vain() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers()? {
-        let mut command = test.program(&driver, &test.command)?;
-        command.args(["doctor", "--layer"]).arg(&test.layer.library);
-        command.env("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops");
-        let ended = test.finish(&mut command)?;
-        let context = || format!("{}\n{}", driver.name, ended.output_tail());
-        let row = "  sanitizer                    plants loops into every module (loop_budget = 16777216)\n";
-        ensure!(ended.stdout.contains(row), "{}", context());
-        let warning =
-            "sanitizer: the driver ends every loop after 65535 iterations, so loop_budget = 16777216 finds none";
         let is_limited = driver.name == TestDriver::Lavapipe.name();
-        ensure!(ended.stdout.contains(warning) == is_limited, "{}", context());
+        let own_budget = if is_limited { "65000" } else { "16777216" };
+        for (budget, planted) in [("auto", own_budget), ("16777216", "16777216")] {
+            let mut command = test.program(&driver, &test.command)?;
+            command.args(["doctor", "--layer"]).arg(&test.layer.library);
+            command.env("VK_VKABORT_SHADER_ABORT_SANITIZE", "loops");
+            command.env("VK_VKABORT_SHADER_ABORT_LOOP_BUDGET", budget);
+            let ended = test.finish(&mut command)?;
+            let context = || format!("{}\n{}", driver.name, ended.output_tail());
+            let row = format!(
+                "  sanitizer                    plants loops into every module (loop_budget = {planted}, loop_timeout_ms = 500)\n"
+            );
+            ensure!(ended.stdout.contains(&row), "{}", context());
+            let warning =
+                "sanitizer: the driver ends every loop after 65535 iterations, so loop_budget = 16777216 finds none";
+            let is_in_vain = is_limited && budget != "auto";
+            ensure!(ended.stdout.contains(warning) == is_in_vain, "{}", context());
+        }
     }
     Ok(())
 }

@@ -25,9 +25,12 @@ use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::Rank;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::op::{built_in, decoration, execution_model, storage_class};
+use crate::spv::op::{built_in, decoration, storage_class};
 use crate::spv::{Code, Id, op};
 use std::collections::BTreeSet;
+
+/// The execution model of fragment shaders, the only ones with helper invocations.
+const FRAGMENT: u32 = spirv::ExecutionModel::Fragment as u32;
 
 /// The private variable that tells helpers from others.
 #[derive(Debug)]
@@ -56,7 +59,7 @@ impl Helpers {
     /// Writes whether a check that `failed` fails in an invocation of a function.
     pub(super) fn write_failed(&mut self, out: &mut Emitter, reach: &Reach, check: Check, failed: Id) -> Id {
         let ends_helpers = matches!(check, Check::Loops | Check::Unreachable);
-        if !self.are_seen || ends_helpers || !reach.models.contains(&execution_model::Fragment) {
+        if !self.are_seen || ends_helpers || !reach.models.contains(&FRAGMENT) {
             return failed;
         }
         self.entry_points.extend(&reach.entry_points);
@@ -122,7 +125,7 @@ impl ModulePlanter<'_, '_> {
 }
 
 pub(super) fn is_fragment(entry: &EntryPoint<'_>) -> bool {
-    entry.model == execution_model::Fragment
+    entry.model == FRAGMENT
 }
 
 /// The built-in in the interface of an entry point.
