@@ -11,6 +11,17 @@ pub fn file(name: &str, extension: &str) -> PathBuf {
     files::folder("reports").join(format!("{name}.{extension}"))
 }
 
+/// The text of an expected report in JSON lines, with the current version.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn json(name: &str) -> Result<String> {
+    let path = file(name, "jsonl");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.replace("\"version\":\"\"", &format!("\"version\":\"{SCHEMA_VERSION}\"")))
+}
+
 /// Compares a log, in text or JSON lines, with the files of that name.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ fn json_settings_and_filters_reach_the_layer() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers()? {
         let ended = run(&test, &driver, &["--json"], CASE, 90)?;
-        let expected = fs::read_to_string(report_files::file("glsl_lines", "jsonl"))?;
+        let expected = report_files::json("glsl_lines")?;
         ensure!(ended.stderr.starts_with(&expected), "{}", ended.output_tail());
         // Without emulation the case fails, and the run exits with the program's own code.
         let ended = run(&test, &driver, &["--set", "emulation=off"], CASE, 1)?;

@@ -118,10 +118,8 @@ const DROPPED: &str = "
     bool is_zero = zero == 0u;
     result = mix(5u / zero, 1u, is_zero);
     result += mix(word << (zero + 32u), 1u, true);
-    result += (5u / zero) * uint(!is_zero);
     uint lut[4] = uint[](1u, 2u, 3u, 4u);
     result += mix(1u, lut[k], k < 4u);
-    result += uint(mix(float(5u / zero), 1.0, float(is_zero)) + dot(vec2(5u / uvec2(zero, 1u)), vec2(!is_zero, 1.0)));
     result += all(bvec2(!is_zero, 5u / zero > 1u)) ? 1u : 2u;
     result += mix(uvec2(5u) / uvec2(zero, 1u), uvec2(1u), bvec2(is_zero, false)).x;
     result += subgroupBroadcastFirst(5u / zero);";

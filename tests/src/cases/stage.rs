@@ -9,7 +9,7 @@ use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
     "stage::fragment_does_not_write_its_pixel" => fragment(device), logs(&["pixel 17 42", "= condition: at == pixel"]);
-    "stage::vertex" => vertex(device), logs(&["vertex 1 of instance 0", "= condition: gl_VertexIndex == vertex"]);
+    "stage::vertex" => vertex(device), logs(&["vertex 1 of instance 0", "= condition: uint(gl_VertexIndex) == vertex"]);
     "stage::fragment_never_taken_draws_the_same" => fragment_never_taken(device), silent();
     "stage::compute_in_three_dimensions" => compute(device),
         logs(&["local index 17", "invocation global (5, 1, 1), local (1, 1, 1) in workgroup (1, 0, 0)"]);

@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = cases! {
     "values::in_a_loop" => aborts(device, "", LOOP, "loop"),
         logs(&["= condition: sum > word with sum = 10, word = 7"]);
     "values::in_a_callee" => aborts(device, CALLEE[0], CALLEE[1], "callee"),
-        logs(&["= condition: index >= words.length() - 60 with index = 7, words.length() - 60 = 4"]);
+        logs(&["= condition: index >= uint(words.length() - 60) with index = 7, uint(words.length() - 60) = 4"]);
     "values::of_variables" => aborts(device, STRUCTURE, VARIABLES, "variables"), set(ON),
         logs(&["= condition: word == 7 with word = 7", "f = -0.5", "flag = true", "v = (1.0, 2.0)", "i = 3"]);
     "values::of_structures" => aborts(device, STRUCTURE, STRUCTURES, "structures"), set(ON),

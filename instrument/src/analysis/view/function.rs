@@ -48,6 +48,23 @@ impl<'w> FunctionView<'_, 'w> {
             .collect()
     }
 
+    /// The same as definitions. `None` if nothing reads what a cell holds at the start of the function.
+    pub(crate) fn defined(
+        &self,
+        object: ObjectIndex,
+        path: &[u32],
+        block: BlockIndex,
+        offset: usize,
+    ) -> Option<Vec<DefIndex>> {
+        let cells = self.cells.at(object, path).iter();
+        let cells = cells.filter(|cell| self.cells.all.get(*cell).is_some_and(|cell| !cell.is_empty));
+        let found = cells.map(|cell| {
+            let held = self.memory.held(&self.graph, cell, block, offset);
+            held.or_else(|| self.memory.entry(cell))
+        });
+        found.collect()
+    }
+
     /// The block of the instruction that defines a value; of the first block for parameters. `None` for what is not of the function.
     pub(crate) fn block_of(&self, value: Id) -> Option<BlockIndex> {
         let def = self.index.def(value)?;
