@@ -36,8 +36,11 @@ const COUNT: usize = 64;
 /// A word that only one abort compares equal, with its number added.
 const LIMIT: u32 = 5000;
 
+/// The bytes of each message.
+type Messages = Vec<Vec<u8>>;
+
 /// Runs `count` aborts in a row in each invocation, with `word` for the third. Returns the words that the invocations change.
-fn run_many(device: &Device<'_>, place: Place, count: u32, word: u32) -> Result<(Vec<u32>, Option<Vec<Vec<u8>>>)> {
+fn run_many(device: &Device<'_>, place: Place, count: u32, word: u32) -> Result<(Vec<u32>, Option<Messages>)> {
     // On one line, so that the aborts have the same lines in both places.
     let [start, end] = match place {
         EntryPoint => [
