@@ -2,7 +2,6 @@
 
 pub(crate) mod abort;
 pub(crate) mod constant_data;
-pub(crate) mod exit_loop;
 pub(crate) mod loop_normalize;
 pub(crate) mod outline;
 pub(crate) mod poison;

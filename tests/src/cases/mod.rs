@@ -32,7 +32,6 @@ mod lost;
 mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
-mod many_aborts;
 mod many_devices;
 mod mesh;
 mod message;
@@ -115,7 +114,6 @@ pub fn all() -> Vec<Case> {
         lost_objects::CASES,
         lost_threads::CASES,
         lost_timeline::CASES,
-        many_aborts::CASES,
         many_devices::CASES,
         mesh::CASES,
         message::CASES,
