@@ -21,7 +21,7 @@ use crate::spv::words::header;
 use state::{Module, Needs, Pass, State};
 use std::borrow::Cow;
 use std::mem;
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::{CodeHash, ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
@@ -99,7 +99,6 @@ fn rewrite_with(
     }
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),
-        module_hash: state.sites.table.module_hash,
         sites: state.sites.table,
         data_spec_ids: state.spec_ids.data,
         length_spec_ids: state.spec_ids.lengths,
@@ -147,7 +146,10 @@ fn describe_kept_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Resul
         &state.planted,
         &AbortValues::default(),
     ) {
-        Ok(sites) => state.sites = sites,
+        Ok(sites) => {
+            state.sites = sites;
+            state.sites.table.code_hash = code_hash(&state.sites.table, state.options);
+        }
         Err(error) => {
             let warning = format!("messages cannot be decoded: {error}");
             state.sites.table.warnings.push(warning);
@@ -185,6 +187,7 @@ fn number_sites(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits>
         &state.planted,
         &state.values,
     )?;
+    state.sites.table.code_hash = code_hash(&state.sites.table, state.options);
     state.numbered = mem::take(&mut state.origins);
     Ok(Edits::default())
 }
@@ -205,7 +208,14 @@ fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<
 
 fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let plan = module.plan(state);
-    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
+    let mut options = Cow::Borrowed(state.options);
+    if let Some(claim_compact) = &mut state.hooks.claim_compact
+        && options.compact_records
+        && !claim_compact(state.sites.table.code())
+    {
+        options.to_mut().compact_records = false;
+    }
+    let lowered = abort::lower(&module.index, plan, &options, &state.sites, &state.origins)?;
     state.needs.constant_data = lowered.uses_constant_data;
     state.key_spec_id = lowered.key_spec_id;
     let mut templates = lowered.templates;
@@ -255,6 +265,22 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     };
     let sites = module.sites(options, hash, &origins, &planted, &values)?;
     Ok(Some(sites.table))
+}
+
+/// The hash in the records of a rewritten module, if it is not the module's. The options decide how a module is rewritten, so they
+/// tell apart what the layer makes of one module.
+fn code_hash(table: &SiteTable, options: &Options) -> Option<CodeHash> {
+    let has_checks = table.sites.iter().any(|site| site.check.is_some());
+    let has_values = table.sites.iter().any(|site| !site.values.is_empty());
+    let mut hasher = Xxh3Default::new();
+    hasher.update(&table.module_hash.0.to_le_bytes());
+    if has_checks {
+        hasher.update(format!("{:?}", options.sanitize).as_bytes());
+    }
+    if has_values {
+        hasher.update(format!("{:?} {}", options.values, options.values_size).as_bytes());
+    }
+    (has_checks || has_values).then(|| ModuleHash(hasher.digest()).into())
 }
 
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: the same words with other

@@ -153,6 +153,7 @@ pub(crate) fn build_sites(
         .collect();
     let table = SiteTable {
         module_hash: hash,
+        code_hash: None,
         entry_points,
         warnings: warnings(index, &sites),
         sites,

@@ -5,7 +5,9 @@ use crate::escape::trim_padding;
 use crate::message_type::Type;
 use crate::report::data::ModuleInfo;
 use crate::site::{Site, SiteTable};
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::ptr;
 
 /// A site that may have sent a message.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ pub(crate) struct Origin<'a> {
 /// Origins are equal if they are the same site of the same table, not if their contents are alike.
 impl PartialEq for Origin<'_> {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.site, other.site)
+        ptr::eq(self.site, other.site)
     }
 }
 
@@ -29,7 +31,7 @@ impl Eq for Origin<'_> {}
 
 impl Hash for Origin<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::from_ref(self.site).hash(state);
+        ptr::from_ref(self.site).hash(state);
     }
 }
 
@@ -61,6 +63,12 @@ pub(crate) fn match_payload<'a>(payload: &[u8], modules: &'a [ModuleInfo]) -> Ve
         }
     }
     origins.retain(|o| fits(&o.site.message, payload.len()) && text_agrees(o.site, payload) != Some(false));
+    // A module with checks and without has its own aborts in two tables.
+    let mut first_tables = HashMap::new();
+    origins.retain(|o| {
+        let key = (o.table.module_hash, o.site.word_offset, &o.site.check, &o.site.text);
+        ptr::eq(*first_tables.entry(key).or_insert(o.table), o.table)
+    });
     if origins.iter().any(|o| text_agrees(o.site, payload) == Some(true)) {
         origins.retain(|o| text_agrees(o.site, payload) == Some(true));
     }
@@ -149,6 +157,19 @@ mod tests {
             match_payload(b"bbb\0\x01\0\0\0", &modules)[0].describe(),
             "word 10 in `f`, module 0000000000000001"
         );
+    }
+
+    #[test]
+    fn the_abort_of_a_module_with_and_without_checks_is_one_site() {
+        let planted = Site {
+            check: Some("divide".into()),
+            ..site(0, "division", 1)
+        };
+        let mut written = site(1, "aaa", 1);
+        let mut both = modules(vec![planted, written.clone()]);
+        written.id = SiteId(0);
+        both.extend(modules(vec![written]));
+        assert_eq!(ids(b"aaa\0\x01\0\0\0", &both), [1]);
     }
 
     #[test]

@@ -52,6 +52,7 @@ mod real_trap;
 mod recovery;
 mod report;
 mod sanitize;
+mod sanitize_refused;
 mod sanitize_stages;
 mod sanitize_values;
 mod sanitize_ways;
@@ -131,6 +132,7 @@ pub fn all() -> Vec<Case> {
         recovery::CASES,
         report::CASES,
         sanitize::CASES,
+        sanitize_refused::CASES,
         sanitize_stages::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
