@@ -56,6 +56,10 @@ impl Emitter {
         self.uint
     }
 
+    pub(crate) fn int(&mut self) -> Id {
+        self.unique(op::TypeInt, (Literal(32), Literal(1)))
+    }
+
     pub(crate) fn float(&mut self, bits: u32) -> Id {
         self.unique(op::TypeFloat, Literal(bits))
     }

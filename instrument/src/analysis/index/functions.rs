@@ -70,6 +70,11 @@ impl<'a> Index<'a> {
                         block.merge = offset;
                     }
                 }
+                // It may name a function in front of it, so that no function may move behind it.
+                op::ExtInst if function.is_none() => {
+                    let end = self.functions.values().last().map(|function| function.end);
+                    self.sections.new_functions.get_or_insert(end.unwrap_or(offset));
+                }
                 op::FunctionCall => {
                     let call = Call {
                         caller: self.functions.next_key(),

@@ -49,6 +49,8 @@ pub(crate) struct Sections {
     pub(crate) annotations: usize,
     /// Types, constants, global variables: the first function starts here.
     pub(crate) globals: usize,
+    /// Where functions are added, if not at the end of the module.
+    pub(crate) new_functions: Option<usize>,
 }
 
 /// A function.

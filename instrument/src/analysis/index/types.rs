@@ -1,8 +1,9 @@
 //! Queries about types.
 
 use super::Index;
-use crate::spv::op::storage_class;
-use crate::spv::{Id, op};
+use crate::spv::op::{capability, storage_class};
+use crate::spv::{Id, Inst, op};
+use std::collections::BTreeSet;
 use vkabort_record::scalar_type::ScalarType;
 
 impl Index<'_> {
@@ -53,6 +54,39 @@ impl Index<'_> {
             op::TypePointer if ty.storage_class() == storage_class::PhysicalStorageBuffer => Some(ScalarType::Pointer),
             _ => None,
         }
+    }
+
+    /// Whether the module may only load, store and convert numbers of a type of 8 or 16 bits: it lacks the capability for arithmetic
+    /// (SPIR-V specification, Capability, `StorageBuffer16BitAccess` and the like).
+    pub(crate) fn lacks_arithmetic(&self, number: &Inst<'_>) -> bool {
+        let needed = match (number.opcode(), number.width()) {
+            (op::TypeInt, 8) => capability::Int8,
+            (op::TypeInt, 16) => capability::Int16,
+            // The capability for a type with an FP Encoding allows its values everywhere.
+            (op::TypeFloat, 16) if number.words.len() == 3 => capability::Float16,
+            _ => return false,
+        };
+        !self.has_capability(needed)
+    }
+
+    /// Whether values of a type contain numbers that [lack arithmetic](Self::lacks_arithmetic), so that nothing may be composed of
+    /// them or extracted from them.
+    pub(crate) fn is_storage_only(&self, ty: Id) -> bool {
+        let mut worklist = vec![ty];
+        // A type is defined before it is used. In an invalid module it may contain itself.
+        let mut seen = BTreeSet::new();
+        while let Some(ty) = worklist.pop() {
+            let Some(inst) = self.def(ty).filter(|_| seen.insert(ty)) else {
+                continue;
+            };
+            match inst.opcode() {
+                op::TypeInt | op::TypeFloat if self.lacks_arithmetic(&inst) => return true,
+                op::TypeVector | op::TypeMatrix | op::TypeArray => worklist.push(inst.element_type()),
+                op::TypeStruct => worklist.extend(inst.ids(2)),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// The innermost element type of an array, or the type itself if it is not an array.

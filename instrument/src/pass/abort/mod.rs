@@ -286,7 +286,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let flag = (!self.exits.is_empty()).then(|| self.runtime.flag(&mut self.out));
         let (declarations, reused) = (self.out.declarations(), self.out.reused());
         let uses_constant_data = strip::strip(index, &self.maybe_dead, &mut edits, declarations, reused);
-        edits.insert(index.words.len(), &self.runtime.functions);
+        edits.insert(index.new_functions(), &self.runtime.functions);
         self.out.finish(index, &mut edits);
         Lowered {
             edits,

@@ -158,7 +158,7 @@ impl<'a, 'w> Tables<'a, 'w> {
             edits.replace_inst(&inst, &code);
         }
         remove_annotations(index, |id| self.removed.contains(&id), edits);
-        edits.insert(index.words.len(), &self.functions);
+        edits.insert(index.new_functions(), &self.functions);
         if index.version >= crate::spv::words::version(1, 4) && !self.variables.is_empty() {
             for entry in &index.entry_points {
                 edits.replace_by(

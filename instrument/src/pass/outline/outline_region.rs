@@ -80,7 +80,7 @@ pub(super) fn outline_region<'w>(
         edits.remove_inst(inst);
     }
     edits.insert(blocks.first.offset, &call);
-    edits.insert(index.words.len(), &function);
+    edits.insert(index.new_functions(), &function);
     for target in [context.region.header, context.region.merge] {
         renames.edge(target, blocks.last.label, blocks.first.label);
     }

@@ -15,7 +15,7 @@ use super::region::PASS;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::op::{capability, decoration};
+use crate::spv::op::decoration;
 use crate::spv::{Id, op};
 use rustc_hash::FxHashSet as HashSet;
 
@@ -31,12 +31,6 @@ pub(super) struct TypeLimits {
 impl TypeLimits {
     /// O(declarations of the module).
     pub(super) fn new(index: &Index<'_>) -> Self {
-        let lacks = |capability| !index.has_capability(capability);
-        let (lacks_half, lacks_short, lacks_byte) = (
-            lacks(capability::Float16),
-            lacks(capability::Int16),
-            lacks(capability::Int8),
-        );
         let members = index
             .decorations
             .iter()
@@ -47,15 +41,12 @@ impl TypeLimits {
         };
         for inst in index.globals() {
             let (opcode, id) = (inst.opcode(), inst.result());
-            let is_storage_only = match (opcode, inst.width()) {
-                // The capability for a type with an FP Encoding allows its values everywhere.
-                (op::TypeFloat, 16) => lacks_half && inst.words.len() == 3,
-                (op::TypeInt, 16) => lacks_short,
-                (op::TypeInt, 8) => lacks_byte,
-                (op::TypeVector | op::TypeVectorIdEXT | op::TypeMatrix | op::TypeArray, _) => {
+            let is_storage_only = match opcode {
+                op::TypeInt | op::TypeFloat => index.lacks_arithmetic(&inst),
+                op::TypeVector | op::TypeVectorIdEXT | op::TypeMatrix | op::TypeArray => {
                     limits.storage_only.contains(&inst.element_type())
                 }
-                (op::TypeStruct, _) => inst.ids(2).any(|member| limits.storage_only.contains(&member)),
+                op::TypeStruct => inst.ids(2).any(|member| limits.storage_only.contains(&member)),
                 _ => false,
             };
             if is_storage_only {

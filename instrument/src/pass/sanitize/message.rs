@@ -9,6 +9,7 @@
 //!
 //! It needs neither `Int8` nor constant data, and decodes by the convention of Slang where its type is unknown.
 
+use super::scalars::{Scalar, with_arithmetic};
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::spv::op::decoration;
@@ -137,11 +138,20 @@ impl MessageWriter {
 
 /// A value with its layout. Booleans, which have none, become `uint`s.
 fn member(index: &Index<'_>, out: &mut Emitter, value: Value) -> Member {
-    let Value { mut ty, mut id, .. } = value;
-    let vector = index.def(ty).filter(|inst| inst.opcode() == op::TypeVector);
+    let Scalar { mut ty, mut id } = match value.is_constant {
+        true => Scalar {
+            ty: value.ty,
+            id: value.id,
+        },
+        false => with_arithmetic(out, index, value.ty, value.id),
+    };
+    let vector = index.def(value.ty).filter(|inst| inst.opcode() == op::TypeVector);
     let count = vector.map_or(1, |inst| inst.component_count());
-    let component = vector.map_or(ty, |inst| inst.element_type());
-    let scalar_bytes = index.scalar_type(component).map_or(4, |scalar| scalar.bytes());
+    let component = vector.map_or(value.ty, |inst| inst.element_type());
+    let scalar_bytes = match ty == value.ty {
+        true => index.scalar_type(component).map_or(4, |scalar| scalar.bytes()),
+        false => 4,
+    };
     if index.opcode(component) == op::TypeBool {
         let (one, zero) = (out.constant(1), out.constant(0));
         let (mut yes, mut no) = (one, zero);

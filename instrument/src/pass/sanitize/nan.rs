@@ -154,7 +154,10 @@ impl<'w> ValueCheck<'w> for Stored<'w> {
             32 => (out.emit(op::Bitcast, uint, value.id), 0x7F80_0000),
             _ => {
                 let float = out.float(32);
-                let wide = out.emit(op::FConvert, float, value.id);
+                let wide = match value.ty == float {
+                    true => value.id,
+                    false => out.emit(op::FConvert, float, value.id),
+                };
                 (out.emit(op::Bitcast, uint, wide), 0x7F80_0000)
             }
         };

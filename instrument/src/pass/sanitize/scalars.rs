@@ -56,16 +56,63 @@ pub(super) fn float_type<'w>(index: &Index<'w>, ty: Id) -> Option<Inst<'w>> {
     (inst.opcode() == op::TypeFloat && inst.words.len() == 3 && matches!(inst.width(), 16 | 32 | 64)).then_some(inst)
 }
 
-/// A component of a vector, or a scalar.
+/// A component of a vector, or a scalar, of a type with arithmetic.
 pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: Option<u32>) -> Scalar {
-    let ty = index.type_of(id);
-    match component.filter(|_| index.opcode(ty) == op::TypeVector) {
+    let whole = with_arithmetic(out, index, index.type_of(id), id);
+    match component.filter(|_| index.opcode(index.type_of(id)) == op::TypeVector) {
         Some(component) => {
-            let ty = index.part_type(ty, component);
-            let id = out.emit(op::CompositeExtract, ty, (id, Literal(component)));
+            let ty = component_type(out, index, &whole, index.type_of(id));
+            let id = out.emit(op::CompositeExtract, ty, (whole.id, Literal(component)));
             Scalar { ty, id }
         }
-        None => Scalar { ty, id },
+        None => whole,
+    }
+}
+
+/// The component of a vector that an id selects, of a type with arithmetic.
+pub(super) fn extract_dynamic(out: &mut Emitter, index: &Index<'_>, id: Id, component: Id) -> Scalar {
+    let whole = with_arithmetic(out, index, index.type_of(id), id);
+    let ty = component_type(out, index, &whole, index.type_of(id));
+    let id = out.emit(op::VectorExtractDynamic, ty, (whole.id, component));
+    Scalar { ty, id }
+}
+
+/// The type of the components of `whole`, which was made of a vector of type `vector`.
+fn component_type(out: &mut Emitter, index: &Index<'_>, whole: &Scalar, vector: Id) -> Id {
+    let component = index.part_type(vector, 0);
+    match whole.ty == vector {
+        true => component,
+        false => wide_scalar(out, index, component),
+    }
+}
+
+/// A number or vector of which composites, components and arithmetic may be made: one of a type that the module only stores is
+/// converted to 32 bits.
+pub(super) fn with_arithmetic(out: &mut Emitter, index: &Index<'_>, ty: Id, id: Id) -> Scalar {
+    let vector = index.def(ty).filter(|inst| inst.opcode() == op::TypeVector);
+    let component = vector.map_or(ty, |inst| inst.element_type());
+    let opcode = match index.def(component) {
+        Some(number) if index.lacks_arithmetic(&number) => match number.opcode() {
+            op::TypeFloat => op::FConvert,
+            _ if number.is_signed_int() => op::SConvert,
+            _ => op::UConvert,
+        },
+        _ => return Scalar { ty, id },
+    };
+    let mut ty = wide_scalar(out, index, component);
+    if let Some(vector) = vector {
+        ty = out.vector(ty, vector.component_count());
+    }
+    let id = out.emit(opcode, ty, id);
+    Scalar { ty, id }
+}
+
+/// The type of 32 bits for numbers of a narrow type.
+fn wide_scalar(out: &mut Emitter, index: &Index<'_>, narrow: Id) -> Id {
+    match index.def(narrow) {
+        Some(number) if number.opcode() == op::TypeFloat => out.float(32),
+        Some(number) if number.is_signed_int() => out.int(),
+        _ => out.uint(),
     }
 }
 

@@ -10,7 +10,7 @@
 use super::message::Message;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
-use super::scalars::{Scalar, are_scalars, extract, quote, write_conditions};
+use super::scalars::{Scalar, are_scalars, extract, extract_dynamic, quote, write_conditions};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
@@ -122,6 +122,9 @@ pub(super) fn plant_effect<'w>(
 ) {
     let flow = facts.get().0;
     let count = component_count(planter.index, ty);
+    if count > MAX_COMPONENTS || !flow.is_reachable(block) {
+        return;
+    }
     let point = Point {
         block,
         offset: check.inst().offset,
@@ -130,7 +133,7 @@ pub(super) fn plant_effect<'w>(
     let components = (0..count).map(|component| (count > 1).then_some(component));
     let untested = components.filter(|component| !planter.is_tested(flow, &key(check, *component), &point));
     let components: Vec<Option<u32>> = untested.collect();
-    if !components.is_empty() && count <= MAX_COMPONENTS && flow.is_reachable(block) {
+    if !components.is_empty() {
         plant_at(planter, block, check, &point, &components);
     }
 }
@@ -205,10 +208,8 @@ fn plant_at<'w>(
         }
         let which = which.unwrap_or_default();
         let message = operands.iter().fold(text, |message, id| {
-            let vector = index.type_of(*id);
-            let ty = index.part_type(vector, 0);
-            let value = out.emit(op::VectorExtractDynamic, ty, (*id, which));
-            message.with(ty, value)
+            let scalar = extract_dynamic(out, index, *id, which);
+            message.with(scalar.ty, scalar.id)
         });
         message.with(uint, which)
     };

@@ -140,7 +140,12 @@ impl Pass<'_, '_> {
         Some(place)
     }
 
+    /// The layout of a value of a type. `None` if it is too large, or if a message cannot contain it: values of a type that the module
+    /// only stores are converted before they are used.
     fn layout(&self, ty: Id) -> Option<Type> {
+        if self.index.is_storage_only(ty) {
+            return None;
+        }
         let name = |ty, member| self.expressions.names.member(self.index, ty, member);
         natural_layout(self.index, &name, ty, self.options.values_size)
     }
