@@ -33,12 +33,16 @@ from_spirv! { u16; Op:
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FOrdLessThan FUnordLessThan FOrdGreaterThan FUnordGreaterThan
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
+    ImageSampleImplicitLod ImageSampleDrefImplicitLod ImageSampleProjImplicitLod ImageSampleProjDrefImplicitLod
+    ImageSparseSampleImplicitLod ImageSparseSampleDrefImplicitLod ImageSparseSampleProjImplicitLod
+    ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
+    GroupNonUniformQuadAnyKHR SubgroupBallotKHR
     ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
-    TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+    TerminateInvocation DemoteToHelperInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
 }
 
 /// `SPV_KHR_abort`.
@@ -112,7 +116,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+        PrimitiveId InvocationId FragCoord SampleId HelperInvocation GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
 

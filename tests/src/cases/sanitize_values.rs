@@ -79,7 +79,9 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::unreachable_code_that_is_not_reached" => unreachable(gpu, &[]), set(REQUESTED), silent();
     "sanitize_values::what_needs_no_check_on_request" => silent_if(gpu, ORDINARY), set(REQUESTED), silent();
     "sanitize_values::what_shaders_ordinarily_do" => idioms(gpu), set(ALL_CHECKS), silent();
-    "sanitize_values::helper_invocations" => helpers(gpu), set(SANITIZE), silent();
+    "sanitize_values::helper_invocations" => helpers(gpu, "sanitize/helper.frag"), set(SANITIZE), silent();
+    "sanitize_values::derivatives_of_helper_invocations" => helpers(gpu, "sanitize/helper_derivative.frag"),
+        set(SANITIZE), silent();
     "sanitize_values::a_million_failing_invocations" => million(gpu), alone(), set(SANITIZE),
         logs(&MILLION);
     "sanitize_values::every_failing_invocation_is_counted" => fault_of(gpu, "result = 5u / zero;", &ALL), set(SANITIZE),
@@ -228,9 +230,9 @@ fn unreachable(gpu: &Gpu, at: &[usize]) -> Result<()> {
 }
 
 /// Helper invocations have faults, of which no report can tell.
-fn helpers(gpu: &Gpu) -> Result<()> {
+fn helpers(gpu: &Gpu, fragment: &str) -> Result<()> {
     let device = without_abort(gpu)?;
-    let shaders = compile_stages_by(&["sanitize/half.vert", "sanitize/helper.frag"], glsl::compile)?;
+    let shaders = compile_stages_by(&["sanitize/half.vert", fragment], glsl::compile)?;
     let (image, result) = draw_compiled(&device, &shaders, &[], Way::Modules, [0, 0])?;
     expect_success(result)?;
     image.expect_white(&[(0, 0), (20, 20), (62, 0), (0, 62)])

@@ -22,6 +22,7 @@ mod convert;
 mod divide;
 mod filter;
 mod guard;
+mod helper;
 mod indexing;
 mod loops;
 mod message;

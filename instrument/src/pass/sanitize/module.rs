@@ -1,6 +1,7 @@
 //! A module that checks are planted into: what its functions share.
 
 use super::filter::Places;
+use super::helper::{Helpers, is_fragment, own_built_in};
 use super::message::MessageWriter;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -14,6 +15,7 @@ use crate::options::Options;
 use crate::spv::op::capability;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Words, op};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use vkabort_record::site::ModuleHash;
 
@@ -46,6 +48,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     /// The private variable that counts loop iterations, and the entry points that reach a use of it.
     pub(super) counter: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
+    pub(super) helpers: Helpers,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -68,6 +71,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             guards: Code::default(),
             counter: None,
             counting: BTreeSet::new(),
+            helpers: Helpers::new(index),
         }
     }
 
@@ -87,25 +91,35 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
-        self.edits.insert(self.index.words.len(), &self.guards);
+        self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);
         Ok((self.edits, self.planted))
     }
 
-    /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint).
+    /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint), before that
+    /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
-        let Some(counter) = self.counter.filter(|_| self.index.version >= version(1, 4)) else {
-            return Ok(());
-        };
-        for number in &self.counting {
-            let Some(entry) = self.index.entry_points.get(*number as usize) else {
+        let helpers = self.write_helpers();
+        let lists_all = self.index.version >= version(1, 4);
+        for (number, entry) in (0..).zip(&self.index.entry_points) {
+            let mut added: SmallVec<[Id; 3]> = SmallVec::new();
+            if lists_all && self.counting.contains(&number) {
+                added.extend(self.counter);
+            }
+            if let Some((flag, built_in)) = helpers {
+                added.extend(
+                    (lists_all && (is_fragment(entry) || self.helpers.entry_points.contains(&number))).then_some(flag),
+                );
+                added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
+            }
+            if added.is_empty() {
                 continue;
-            };
-            if entry.inst.words.len() >= MAX_INST_WORDS {
+            }
+            if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
                 let message = format!("the interface of entry point {} is full", entry.function);
                 return Err(Error::new(ErrorKind::Limit, "sanitize", None, message));
             }
-            let operands = (Words(entry.inst.from(1)), counter);
+            let operands = (Words(entry.inst.from(1)), added.as_slice());
             self.edits.replace_by(&entry.inst, op::EntryPoint, operands);
         }
         Ok(())

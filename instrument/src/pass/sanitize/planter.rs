@@ -160,14 +160,17 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             return;
         };
         self.open_loops(place.block);
-        let out = &mut self.module.out;
+        let ModulePlanter {
+            out, helpers, messages, ..
+        } = &mut *self.module;
         let (failed, rest) = write_condition(out);
+        let failed = helpers.write_failed(out, &self.reach, check, failed);
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
         let message = write_message(out, rest);
-        let (ty, id) = self.module.messages.write(self.index, out, &message);
+        let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
         out.label(go);
@@ -197,9 +200,11 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             guards,
             planted,
             edits,
+            helpers,
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
+        let failed = helpers.write_failed(out, &self.reach, check, failed);
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
             write_guard(self.index, out, messages, failed, message, &place.guarded)
