@@ -8,34 +8,43 @@ use crate::spv::{Id, Inst, op};
 
 impl Expressions<'_, '_> {
     /// The memory that a pointer points to, without its last indices: `words[i]`, `pc.count`.
+    ///
+    /// Follows the pointer to smaller offsets only: in an invalid module it may be loaded from itself.
     pub(super) fn pointer(&self, id: Id, left_out: usize, depth: u32) -> Option<String> {
-        let inst = self.index.def(id)?;
-        match inst.opcode() {
-            op::Variable | op::FunctionParameter | op::UntypedVariableKHR => self.root(&inst),
-            op::CopyObject => {
-                let from = inst.id(3);
-                self.index.def(from).filter(|def| def.offset < inst.offset)?;
-                self.pointer(from, left_out, depth)
-            }
-            op::AccessChain | op::InBoundsAccessChain => {
-                let base = inst.id(3);
-                self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, 0, depth)?;
-                let ty = self.pointee(base)?;
-                let count = inst.ids(4).len().saturating_sub(left_out);
-                self.path(name, ty, inst.ids(4).take(count).map(Step::Value), depth)
-            }
-            opcode if is_untyped_chain(opcode) => {
-                let (ty, base) = (inst.id(3), inst.id(4));
-                self.index.def(base).filter(|def| def.offset < inst.offset)?;
-                let name = self.pointer(base, 0, depth)?;
-                let count = inst.ids(5).len().saturating_sub(left_out);
-                self.path(name, ty, inst.ids(5).take(count).map(Step::Value), depth)
-            }
-            // A pointer that was loaded: a buffer reference.
-            op::Load => self.pointer(inst.pointer(), 0, depth),
-            _ => None,
+        let mut at = self.index.def(id)?;
+        let mut left_out = left_out;
+        // Access chains, the last one first, with the number of their last indices that are left out.
+        let mut chains = Vec::new();
+        let mut name = loop {
+            let base = match at.opcode() {
+                op::Variable | op::FunctionParameter | op::UntypedVariableKHR => break self.root(&at)?,
+                op::CopyObject => at.id(3),
+                op::AccessChain | op::InBoundsAccessChain => {
+                    chains.push((at, std::mem::take(&mut left_out)));
+                    at.id(3)
+                }
+                opcode if is_untyped_chain(opcode) => {
+                    chains.push((at, std::mem::take(&mut left_out)));
+                    at.id(4)
+                }
+                // A pointer that was loaded: a buffer reference.
+                op::Load => {
+                    left_out = 0;
+                    at.pointer()
+                }
+                _ => return None,
+            };
+            at = self.index.def(base).filter(|def| def.offset < at.offset)?;
+        };
+        for (chain, left_out) in chains.into_iter().rev() {
+            let (ty, first) = match is_untyped_chain(chain.opcode()) {
+                true => (chain.id(3), 5),
+                false => (self.pointee(chain.id(3))?, 4),
+            };
+            let count = chain.ids(first).len().saturating_sub(left_out);
+            name = self.path(name, ty, chain.ids(first).take(count).map(Step::Value), depth)?;
         }
+        Some(name)
     }
 
     /// The name of a variable or parameter; empty for a block whose members are named alone.
