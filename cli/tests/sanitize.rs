@@ -17,7 +17,7 @@ fn checks_are_planted_as_ordinary_aborts() {
     assert_eq!(table["sites"][0]["check"], "loops");
     // The result is a module with an abort, which the layer and a native driver run.
     let run = run_in(&folder, &["sites", "out.spv"], b"").ok();
-    run.prints("does not end");
+    run.prints("loop budget of %u iterations is used up");
     run_in(&folder, &["instrument", "out.spv", "-o", "lowered.spv"], b"")
         .ok()
         .says("1 abort site");

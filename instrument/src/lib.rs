@@ -63,7 +63,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Trap, Values};
 pub use outcome::{AfterPass, Hooks, Instrumented, NotSanitized, Outcome, Place};
-pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, Sanitize};
+pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, LoopTimeout, Sanitize};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not

@@ -104,6 +104,7 @@ fn rewrite_with(
         data_spec_ids: state.spec_ids.data,
         length_spec_ids: state.spec_ids.lengths,
         key_spec_id: state.key_spec_id,
+        looks_at_ticks: state.planted.ticks.is_some(),
     }))
 }
 
@@ -205,7 +206,14 @@ fn outline_constructs(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<
 
 fn lower_aborts(state: &mut State<'_, '_>, module: &Module<'_>) -> Result<Edits> {
     let plan = module.plan(state);
-    let lowered = abort::lower(&module.index, plan, state.options, &state.sites, &state.origins)?;
+    let lowered = abort::lower(
+        &module.index,
+        plan,
+        state.options,
+        &state.sites,
+        &state.origins,
+        &state.planted,
+    )?;
     state.needs.constant_data = lowered.uses_constant_data;
     state.key_spec_id = lowered.key_spec_id;
     let mut templates = lowered.templates;

@@ -10,7 +10,7 @@ pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 /// A check that the sanitizer can plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Fails when an invocation has used up its budget of loop iterations.
+    /// Fails when the loops of an invocation have used up their budget of iterations, or have run too long.
     Loops,
     /// Fails where the author of the shader stops it: debug breaks, false assumptions, panics.
     Breaks,
@@ -49,7 +49,7 @@ pub const CHECKS: [CheckRow; 9] = [
         check: Check::Loops,
         name: "loops",
         is_default: true,
-        description: "an invocation has used up its budget of loop iterations",
+        description: "the loops of an invocation have used up their budget of iterations, or have run too long",
     },
     CheckRow {
         check: Check::Breaks,
@@ -188,6 +188,15 @@ impl fmt::Display for Checks {
     }
 }
 
+/// How long the loops of an invocation may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopTimeout {
+    /// The time in milliseconds that messages state: the host advances TICKS [`vkabort_record::layout::TIMEOUT_TICKS`] times in it.
+    pub milliseconds: u32,
+    /// Iterations after which an invocation looks at TICKS, a power of two.
+    pub interval: u32,
+}
+
 /// Options of the sanitizer. The default plants nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sanitize {
@@ -195,6 +204,11 @@ pub struct Sanitize {
     pub checks: Checks,
     /// Loop iterations of an invocation, over all its loops, after which [`Check::Loops`] fails. At least 1.
     pub loop_budget: u32,
+    /// Counts the loops too that end soon: for drivers that end loops by such a count.
+    pub counts_all_loops: bool,
+    /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
+    /// lower aborts.
+    pub loop_timeout: Option<LoopTimeout>,
     /// Where to plant.
     pub filter: SanitizeFilter,
     /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
@@ -209,6 +223,8 @@ impl Default for Sanitize {
         Self {
             checks: Checks::default(),
             loop_budget: DEFAULT_LOOP_BUDGET,
+            counts_all_loops: false,
+            loop_timeout: None,
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,

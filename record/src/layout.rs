@@ -1,7 +1,8 @@
 //! Memory layout of the arena, for the GPU code that writes it and the host code that reads it.
 //!
 //! There is one arena per device: a control block, followed by a record area. On a discrete GPU a second control block in
-//! the GPU's own memory takes the atomics; the host then watches the first record in place of CURSOR. The host copies the
+//! the GPU's own memory takes the atomics; the host then watches the first record in place of CURSOR. TICKS is in the one before
+//! the records, which the host can write. The host copies the
 //! control block in use in front of the records, so that every snapshot and dump has this layout. All words are 32 bits,
 //! little-endian.
 //!
@@ -9,7 +10,8 @@
 //! control block:
 //! byte   0  CURSOR    next free slot, in slots of 64 bytes from the start of the record area
 //!        4  ABORTED   1: an invocation has aborted that CURSOR does not count, or not yet
-//!        8  (unused up to 64)
+//!        8  TICKS     advanced by the host while work with checks of loops is pending
+//!       12  (unused up to 64)
 //!       64  DROPPED   16 counters, one every 64 bytes, of which each abort uses one: their sum modulo 2^32 is the number of
 //!                     aborts without a record that CURSOR does not count, less what it counts too much
 //!
@@ -61,6 +63,10 @@ pub const ABORTED_OFFSET: u32 = 4;
 /// Value of ABORTED after such an abort. Memory that was lost with the device reads as zeros or ones, which
 /// means nothing.
 pub const ABORTED: u32 = 1;
+/// Byte offset of TICKS in the control block before the records.
+pub const TICKS_OFFSET: u32 = 8;
+/// Ticks that the loops of an invocation may see. The host advances TICKS by 1 in this part of the time that loops may run.
+pub const TIMEOUT_TICKS: u32 = 16;
 /// Byte offset of DROPPED in the control block.
 pub const DROPPED_OFFSET: u32 = 64;
 /// Counters of DROPPED.
@@ -105,7 +111,7 @@ const _: () = {
         CONTROL_BYTES.is_multiple_of(SLOT_BYTES),
         "the first record starts on a slot"
     );
-    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < DROPPED_OFFSET);
+    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < TICKS_OFFSET && TICKS_OFFSET < DROPPED_OFFSET);
     assert!(DROPPED_COUNTERS.is_power_of_two() && DROPPED_STRIDE.is_power_of_two());
     assert!(header::IDENTITY + 4 == header::WORDS);
 };

@@ -5,7 +5,7 @@ use crate::golden_diff::can_show;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{
-    Arena, Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, Values, instrument_with,
+    Arena, Feature, Hooks, LoopPoll, LoopTimeout, LoweredFeatures, Options, Outcome, Trap, Values, instrument_with,
 };
 use vkabort_test_kit::spirv_tools::TargetEnv;
 
@@ -100,6 +100,13 @@ impl<'t> GoldenCase<'t> {
                     case.options.sanitize.checks = checks.parse().map_err(anyhow::Error::msg)?;
                 }
                 ("loop_budget", count) => case.options.sanitize.loop_budget = count.parse()?,
+                ("loop_timeout_ms", milliseconds) => {
+                    case.options.sanitize.loop_timeout = Some(LoopTimeout {
+                        milliseconds: milliseconds.parse()?,
+                        interval: 1024,
+                    });
+                }
+                ("counts_all_loops", "on") => case.options.sanitize.counts_all_loops = true,
                 ("values", "on") => case.options.values = Values::On,
                 ("values", "auto") => case.options.values = Values::Auto,
                 ("values_size", bytes) => case.options.values_size = bytes.parse()?,

@@ -1,4 +1,4 @@
-//! Loops that provably end after few iterations: those that count from one constant to another by a constant step, and those
+//! Upper limits on the iterations of loops that provably end after few: of those that count from one constant to another by a constant step, and those
 //! whose back edge is never taken.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use crate::analysis::loop_nest::{Loop, LoopNest};
 use crate::spv::{Id, op};
 use std::collections::BTreeSet;
 
-/// Iterations from which on a loop does not count as short.
+/// Limit on the iterations of a loop that are counted.
 const LIMIT: u32 = 1 << 16;
 
 /// Limit on iterations that are counted in a function.
@@ -57,15 +57,16 @@ impl<'a, 'w> TripCounts<'a, 'w> {
         }
     }
 
-    /// Whether a loop ends after fewer than [`LIMIT`] iterations.
-    pub(crate) fn is_short(&mut self, l: &Loop) -> bool {
+    /// The most iterations of a loop that ends after fewer than [`LIMIT`], counted by how often its body is executed. `None`: it
+    /// may have more.
+    pub(crate) fn most(&mut self, l: &Loop) -> Option<u32> {
         let Some((back, back_block)) = LoopNest::back_edge(self.index, l) else {
             // Without a back edge nothing is repeated; a valid loop has at most one.
-            return !self.has_back_edge(l);
+            return (!self.has_back_edge(l)).then_some(1);
         };
         let repeating = self.repeating(l, back);
         if !repeating.contains(&l.header) {
-            return true;
+            return Some(1);
         }
         let own = self.nest.innermost(l.header);
         for number in &l.blocks {
@@ -79,11 +80,13 @@ impl<'a, 'w> TripCounts<'a, 'w> {
             let Some(condition) = self.condition(l, block, back_block, &repeating) else {
                 continue;
             };
-            if self.comparisons(condition).into_iter().any(|c| self.ends(l, back, c)) {
-                return true;
+            let mut comparisons = self.comparisons(condition).into_iter();
+            let most = comparisons.find_map(|c| self.passes(l, back, c));
+            if most.is_some() {
+                return most;
             }
         }
-        false
+        None
     }
 
     fn has_back_edge(&self, l: &Loop) -> bool {
@@ -188,33 +191,30 @@ impl<'a, 'w> TripCounts<'a, 'w> {
         found
     }
 
-    /// Whether a comparison of an induction with a constant fails before [`LIMIT`] iterations.
-    fn ends(&mut self, l: &Loop, back: BlockIndex, condition: Condition) -> bool {
-        let Some(comparison) = self
+    /// How often a comparison of an induction with a constant holds before it fails, if that is before [`LIMIT`] iterations.
+    fn passes(&mut self, l: &Loop, back: BlockIndex, condition: Condition) -> Option<u32> {
+        let comparison = self
             .index
             .def(condition.id)
-            .filter(|i| i.words.len() == 5 && is_comparison(i.opcode()))
-        else {
-            return false;
-        };
+            .filter(|i| i.words.len() == 5 && is_comparison(i.opcode()))?;
         let (left, right) = (comparison.id(3), comparison.id(4));
         let (induction, bound, is_left) = match (self.constant(left), self.constant(right)) {
             (None, Some(bound)) => (self.induction(l, back, left), bound, true),
             (Some(bound), None) => (self.induction(l, back, right), bound, false),
-            _ => return false,
+            _ => return None,
         };
-        let Some(induction) = induction else { return false };
+        let induction = induction?;
         let mut value = induction.first;
-        for _ in 0..LIMIT.min(self.steps) {
+        for passed in 0..LIMIT.min(self.steps) {
             self.steps -= 1;
             let (a, b) = if is_left { (value, bound) } else { (bound, value) };
             match binary(comparison.opcode(), a, b, induction.bits) {
-                Some(result) if (result != 0) != condition.expected => return true,
+                Some(result) if (result != 0) != condition.expected => return Some(passed),
                 Some(_) => value = wrapped(value.wrapping_add(induction.step), induction.bits),
-                None => return false,
+                None => return None,
             }
         }
-        false
+        None
     }
 }
 

@@ -22,7 +22,20 @@ use super::Edits;
 use super::phi::PhiRenames;
 use super::rematerialize_handles::Split;
 use crate::analysis::index::{Block, Function, Index};
+use crate::spv::op::loop_control;
 use crate::spv::{Code, Id, Literal, Words, op};
+use smallvec::SmallVec;
+
+/// The control of a loop, the operands of its merge behind the labels, once a planted counter can end the loop. It keeps what is
+/// about dependences, and the request not to unroll. The other bits ask to unroll or peel, or state the number of iterations, which
+/// the counter changes: Mesa 22.3 and 26.2 obey `Unroll` by unrolling up to the counter's end, with gigabytes of memory.
+pub(crate) fn control_with_counter(control: &[u32]) -> SmallVec<[u32; 2]> {
+    const KEPT: u32 = loop_control::DONT_UNROLL | loop_control::DEPENDENCY_INFINITE | loop_control::DEPENDENCY_LENGTH;
+    let bits = control.first().map_or(0, |bits| bits & KEPT);
+    // Operands are in the order of their bits, and the lower bits have none.
+    let length = control.get(1).filter(|_| bits & loop_control::DEPENDENCY_LENGTH != 0);
+    std::iter::once(bits).chain(length.copied()).collect()
+}
 
 /// Where the code of a loop header begins: behind its phis.
 pub(crate) fn after_phis(index: &Index<'_>, header: &Block) -> usize {
@@ -31,11 +44,12 @@ pub(crate) fn after_phis(index: &Index<'_>, header: &Block) -> usize {
 }
 
 /// Splits the header of a loop whose continue target is, or becomes, `target`. The caller inserts the code, which ends with a
-/// new label, and renames the predecessors in the phis of the header's successors.
+/// new label, and renames the predecessors in the phis of the header's successors. `control`: the operands of the loop merge
+/// behind its labels.
 pub(crate) fn split_header(
     index: &Index<'_>,
     header: &Block,
-    target: Id,
+    (target, control): (Id, &[u32]),
     edits: &mut Edits,
     fresh: &mut dyn FnMut() -> Id,
 ) -> Split {
@@ -45,7 +59,7 @@ pub(crate) fn split_header(
     let (merge, old_target) = index.loop_merge(header).unwrap_or_default();
     if let Some(inst) = index.merge(header) {
         code.mark_origin(&inst);
-        code.op(op::LoopMerge, (merge, target, Words(inst.from(3))));
+        code.op(op::LoopMerge, (merge, target, Words(control)));
         edits.remove_inst(&inst);
     }
     code.branch(body);

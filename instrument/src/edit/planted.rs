@@ -12,6 +12,8 @@ pub(crate) struct Planted {
     pub(crate) guards: HashSet<Id>,
     /// Checks that were left out, for the log.
     pub(crate) warnings: Vec<String>,
+    /// The function without parameters that is to return TICKS.
+    pub(crate) ticks: Option<Id>,
 }
 
 impl Planted {

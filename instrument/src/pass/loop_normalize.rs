@@ -73,7 +73,11 @@ struct Normalizer<'a, 'w> {
 impl Normalizer<'_, '_> {
     /// Moves the code of a header behind its phis into a block of its own.
     fn split_header(&mut self, block: &Block, target: Id) {
-        let split = split_header(self.index, block, target, &mut self.edits, &mut || self.ids.fresh());
+        let merge = self.index.merge(block);
+        let control = merge.as_ref().map_or(&[][..], |merge| merge.from(3));
+        let split = split_header(self.index, block, (target, control), &mut self.edits, &mut || {
+            self.ids.fresh()
+        });
         self.edits.insert(split.offset, &split.code);
         let body = split.code.last_label().unwrap_or(block.label);
         self.renames.moved(&self.index.successors(block), block.label, body);

@@ -153,6 +153,9 @@ pub(crate) mod memory_operands {
 /// Bits of loop controls.
 pub(crate) mod loop_control {
     pub(crate) const DONT_UNROLL: u32 = 0x2;
+    pub(crate) const DEPENDENCY_INFINITE: u32 = 0x4;
+    /// With an operand, the first of those of a loop control.
+    pub(crate) const DEPENDENCY_LENGTH: u32 = 0x8;
 }
 
 /// Bits of image operands.

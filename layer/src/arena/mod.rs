@@ -31,7 +31,7 @@ use std::fmt;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_instrument as instrument;
-use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, header};
+use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, header};
 
 /// An arena.
 pub struct Arena {
@@ -58,6 +58,8 @@ type ControlWords = [AtomicU32; CONTROL_BYTES as usize / 4];
 
 /// Index of CURSOR in a control block.
 const CURSOR_WORD: usize = CURSOR_OFFSET as usize / 4;
+/// Index of TICKS in a control block.
+const TICKS_WORD: usize = TICKS_OFFSET as usize / 4;
 /// Index of ABORTED in a control block.
 const ABORTED_WORD: usize = ABORTED_OFFSET as usize / 4;
 
@@ -163,6 +165,11 @@ impl Arena {
         // Lost device memory reads as zeros or ones.
         let is_set = |word: &AtomicU32| !matches!(word.load(Ordering::Acquire), 0 | u32::MAX);
         first.is_some_and(is_set) || control[ABORTED_WORD].load(Ordering::Acquire) == ABORTED
+    }
+
+    /// The word TICKS.
+    pub fn ticks(&self) -> &AtomicU32 {
+        &Self::control_of(&self.records)[TICKS_WORD]
     }
 
     /// Ends the loops of invocations that hang because of `trap = hang`.

@@ -3,16 +3,19 @@
 use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
+use crate::device::loop_clock::LoopClock;
+use crate::device::loop_limit::budget_below;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
 use crate::device::sanitize::{self, models};
-use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice, Stores};
+use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
 use crate::settings::{Emulation, OnAbort, Settings};
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_instrument::{Feature, LoweredFeatures, Options, Sanitize, Trap};
+use std::time::Duration;
+use vkabort_instrument::{Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -28,6 +31,11 @@ const LOADS_BINARIES: [&CStr; 3] = [
 const CONSTANT_BYTES: u32 = 1 << 21;
 /// The same on CPU drivers, where pages without data take no memory.
 const CPU_CONSTANT_BYTES: u32 = 1 << 24;
+
+/// Iterations of loops after which an invocation looks at the clock, which may be across a bus.
+const LOOP_INTERVAL: u32 = 1024;
+/// The same on CPU drivers, where a look is a load. An iteration may take long there, if loops that end soon are in it.
+const CPU_LOOP_INTERVAL: u32 = 256;
 
 /// The state of a new device with emulated extensions.
 ///
@@ -56,7 +64,7 @@ pub unsafe fn activate(
             lowers: lowered(edited.emulated),
             sanitize: Sanitize {
                 robust_buffers: edited.robust_buffers,
-                ..sanitizer(settings, edited.enabled, edited.emulated, physical.stores)
+                ..sanitizer(settings, edited.enabled, edited.emulated, physical)
             },
             ..options(instance, settings, physical)
         },
@@ -106,6 +114,10 @@ pub unsafe fn activate(
                         their shaders cannot write to the unprotected memory of messages";
             instance.log.line(Level::Warning, text);
         }
+        if let Some(timeout) = state.options.sanitize.loop_timeout.filter(|_| state.sanitizes()) {
+            let timeout = Duration::from_millis(timeout.milliseconds.into());
+            state.loop_clock = Some(LoopClock::new(&arena, timeout, physical.cpu));
+        }
         state.arena = Some(arena);
     } else if has_constants && edited.has_addresses {
         match Arena::create(&ArenaSetup {
@@ -148,18 +160,28 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
 }
 
 /// The options of the sanitizer on a device with these extensions, of which some are emulated.
-fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, stores: Stores) -> Sanitize {
+fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, physical: &PhysicalDevice) -> Sanitize {
     if !enabled.abort {
         return Sanitize::default();
     }
     let refused = match emulated.abort {
-        true => stores.refused_stages(),
+        true => physical.stores.refused_stages(),
         false => vk::ShaderStageFlags::empty(),
     };
-    Sanitize {
+    let mut sanitize = Sanitize {
         skipped_models: models(refused),
+        counts_all_loops: physical.loop_limit.is_some(),
+        // Of drivers that support the extension, the layer knows no memory that shaders can read.
+        loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then(|| LoopTimeout {
+            milliseconds: settings.loop_timeout_ms,
+            interval: if physical.cpu { CPU_LOOP_INTERVAL } else { LOOP_INTERVAL },
+        }),
         ..settings.sanitizer()
+    };
+    if let Some(limit) = physical.loop_limit.filter(|_| settings.loop_budget.is_none()) {
+        sanitize.loop_budget = budget_below(limit);
     }
+    sanitize
 }
 
 /// Logs what is planted, and what can find nothing.
@@ -194,7 +216,7 @@ pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled
             lowers,
             // The driver has its own limit.
             max_message_bytes: u32::MAX,
-            sanitize: sanitizer(&instance.settings, enabled, Extensions::default(), physical.stores),
+            sanitize: sanitizer(&instance.settings, enabled, Extensions::default(), physical),
             ..Options::default()
         },
         ..AbortState::default()

@@ -14,6 +14,12 @@ pub fn loop_limit(driver: &vk::PhysicalDeviceDriverProperties<'_>) -> Option<u32
     has_limit.then_some(65_535)
 }
 
+/// A budget of iterations that an invocation uses up before the driver ends its loops: the largest round number.
+pub fn budget_below(limit: u32) -> u32 {
+    const ROUND: u32 = 1000;
+    (limit.saturating_sub(1) / ROUND * ROUND).max(1)
+}
+
 /// The first major version of Mesa without the limit. Measured: 22.3 has it, 25.0 and 26.2 lack it. Sources between them have it.
 const FIRST_WITHOUT: u32 = 25;
 

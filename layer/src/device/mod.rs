@@ -4,6 +4,7 @@ pub mod activate;
 pub mod create_info;
 mod deferred_module;
 mod identity;
+pub mod loop_clock;
 mod loop_limit;
 pub mod module_files;
 mod native_module;

@@ -102,9 +102,10 @@ pub fn description(state: &AbortState) -> Option<String> {
     let sanitize = &state.options.sanitize;
     state.sanitizes().then(|| {
         format!(
-            "plants {} into every module (loop_budget = {})",
+            "plants {} into every module (loop_budget = {}, loop_timeout_ms = {})",
             sanitize.checks.to_string().replace(',', ", "),
-            sanitize.loop_budget
+            sanitize.loop_budget,
+            sanitize.loop_timeout.map_or(0, |timeout| timeout.milliseconds)
         )
     })
 }
@@ -139,6 +140,6 @@ pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
     let limit = limit.filter(|limit| checks.contains(Check::Loops) && loop_budget > limit)?;
     Some(format!(
         "the driver ends every loop after {limit} iterations, so loop_budget = {loop_budget} finds none that does not end; set \
-         loop_budget = 50000"
+         loop_budget = auto"
     ))
 }

@@ -134,6 +134,9 @@ impl Device {
         match outcome {
             Ok(Outcome::Unchanged) => Ok(self.unchanged(state, words, features)),
             Ok(Outcome::Instrumented(new)) => {
+                if let Some(clock) = state.loop_clock.as_ref().filter(|_| new.looks_at_ticks) {
+                    clock.use_it();
+                }
                 if is_full {
                     let text = format!(
                         "module {}: no memory is left for its constant data: the driver may take minutes to compile it",

@@ -31,6 +31,9 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
                 device.drain_again();
             }
             device.instance.log.write(&report::closing_text(device));
+            if let Some(clock) = &state.loop_clock {
+                clock.stop();
+            }
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
         // the only counted reference to a device.

@@ -160,6 +160,9 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
             _ => 0,
         };
         state.count_submission(device, queue, only);
+        if let Some(clock) = &state.loop_clock {
+            clock.start(state, queue, &device.instance.log);
+        }
     }
     let note = |signal| match T::SIGNALS_BEHIND_COMMANDS {
         true => state.note_signal(device, queue, signal),

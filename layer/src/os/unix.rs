@@ -1,6 +1,7 @@
 //! The facilities of Linux and other Unix systems.
 
 use super::Access;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{Error, Result, stderr};
@@ -8,6 +9,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// Whether the process has more privileges than the user who started it. See `AT_SECURE` in getauxval(3): setuid and setgid
 /// programs, and programs with file capabilities.
@@ -18,6 +20,21 @@ pub fn has_elevated_privileges() -> bool {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     // SAFETY: takes no pointer, and changes nothing.
     return unsafe { libc::issetugid() != 0 };
+}
+
+/// The processor time that each thread of the process has used so far, by the thread's number. Empty if the system does not tell.
+pub fn thread_times() -> HashMap<u64, Duration> {
+    let mut times = HashMap::new();
+    for thread in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
+        let number = thread.file_name().to_str().and_then(|name| name.parse().ok());
+        // Nanoseconds on a processor, then two other numbers (Linux, Documentation/scheduler/sched-stats.rst).
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+        let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());
+        if let Some((number, nanoseconds)) = number.zip(nanoseconds) {
+            times.insert(number, Duration::from_nanos(nanoseconds));
+        }
+    }
+    times
 }
 
 /// Maps zeroed pages at an address. `None` if the address is in use.

@@ -1,11 +1,13 @@
 //! The facilities of Windows.
 
 use super::Access;
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{Error, Result, stderr};
 use std::os::windows::io::{AsHandle as _, AsRawHandle as _, FromRawHandle as _};
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
+use std::time::Duration;
 pub use vkabort_windows::is_elevated as has_elevated_privileges;
 use vkabort_windows::wide;
 use windows_sys::Win32::Foundation::{
@@ -34,6 +36,11 @@ use windows_sys::Win32::System::Threading::GetCurrentProcess;
 /// Grants full access to the owner, the system and administrators only. The parent folder's entries do not apply (`P`); the
 /// contents of a folder inherit these (`OICI`).
 const PRIVATE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
+
+/// The processor time that each thread of the process has used so far. Empty: not known here.
+pub fn thread_times() -> HashMap<u64, Duration> {
+    HashMap::new()
+}
 
 /// Maps zeroed pages at an address. `None` if the address is in use.
 pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {

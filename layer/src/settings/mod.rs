@@ -94,8 +94,11 @@ settings! {
     "sanitize" sanitize: Checks = Checks::default() => parsed("no check");
     /// Where it plants them.
     "sanitize_filter" sanitize_filter: SanitizeFilter = SanitizeFilter::default() => parsed("no filter");
-    /// Loop iterations of an invocation, over all its loops, after which the check `loops` fails.
-    "loop_budget" loop_budget: u32 = DEFAULT_LOOP_BUDGET => number(1, i32::MAX as u32);
+    /// Loop iterations of an invocation, over all its loops, after which the check `loops` fails. `None`: as many as the driver
+    /// allows.
+    "loop_budget" loop_budget: Option<u32> = None => auto_number(1, i32::MAX as u32);
+    /// How long the loops of an invocation may run before the check `loops` fails, in milliseconds. 0: any time.
+    "loop_timeout_ms" loop_timeout_ms: u32 = 500 => number(0, 600_000);
     /// Which values at an abort are reported.
     "values" values: Values = Values::Auto => choice();
     /// Maximum bytes of them.
@@ -182,7 +185,7 @@ impl Settings {
     pub fn sanitizer(&self) -> Sanitize {
         Sanitize {
             checks: self.sanitize,
-            loop_budget: self.loop_budget,
+            loop_budget: self.loop_budget.unwrap_or(DEFAULT_LOOP_BUDGET),
             filter: self.sanitize_filter.clone(),
             ..Sanitize::default()
         }

@@ -39,6 +39,25 @@ impl Reader<'_> {
         self.number_by(value::number, "whole numbers", (key, *default), (min, max))
     }
 
+    /// Reads `auto`, which is `None`, or a whole number from `min` to `max`.
+    pub fn auto_number(&mut self, key: &str, default: &Option<u32>, min: u32, max: u32) -> Option<u32> {
+        let Some(Value { text, origin }) = self.sources.value(key) else {
+            return *default;
+        };
+        if text.eq_ignore_ascii_case("auto") {
+            return None;
+        }
+        let number = value::number(&text).and_then(|number| u32::try_from(number).ok());
+        let number = number.filter(|number| (min..=max).contains(number));
+        if number.is_none() {
+            self.problems.push(format!(
+                "`{text}` is not a valid value for {key} (from {origin}); using auto. Valid values: auto, and whole numbers from \
+                 {min} to {max}"
+            ));
+        }
+        number
+    }
+
     /// Reads a number of bytes, which may have a suffix `K` or `M`, from `min` to `max`.
     pub fn bytes(&mut self, key: &str, default: &u32, min: u32, max: u32) -> u32 {
         self.number_by(value::bytes, "bytes, also as 64K or 1M,", (key, *default), (min, max))

@@ -1,7 +1,7 @@
 //! Analysis of a module's SPIR-V: the address of the layer's arena, and how an aborting invocation ends.
 
 use std::collections::{BTreeSet, HashMap};
-use vkabort_record::layout::CONTROL_BYTES;
+use vkabort_record::layout::{CONTROL_BYTES, TICKS_OFFSET};
 use vkabort_spirv_builder::{op, string};
 
 /// Words before the first instruction.
@@ -88,7 +88,9 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
         _ => None,
     })?;
     let arena = records.checked_sub(u64::from(CONTROL_BYTES))?;
-    let is_control = |address: &u64| *address >> 32 != 0 && ![arena, records].contains(address) && is_buffer(*address);
+    let ticks = arena + u64::from(TICKS_OFFSET);
+    let is_control =
+        |address: &u64| *address >> 32 != 0 && ![arena, ticks, records].contains(address) && is_buffer(*address);
     let control = addresses(words).into_iter().find(is_control);
     Some((arena, control.unwrap_or(arena)))
 }

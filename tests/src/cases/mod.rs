@@ -52,6 +52,7 @@ mod real_trap;
 mod recovery;
 mod report;
 mod sanitize;
+mod sanitize_loops;
 mod sanitize_stages;
 mod sanitize_values;
 mod sanitize_ways;
@@ -132,6 +133,7 @@ pub fn all() -> Vec<Case> {
         report::CASES,
         sanitize::CASES,
         sanitize_stages::CASES,
+        sanitize_loops::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
         self_check::CASES,

@@ -36,6 +36,7 @@ use crate::edit::emitter::Emitter;
 use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
+use crate::edit::planted::Planted;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -88,6 +89,7 @@ pub(crate) fn lower(
     options: &Options,
     sites: &Sites,
     origins: &Origins,
+    planted: &Planted,
 ) -> Result<Lowered> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
     for (number, function) in plan.functions_with_exits(index) {
@@ -95,6 +97,7 @@ pub(crate) fn lower(
     }
     let templates = lowering.templates();
     let entries = lowering.write_entry_points();
+    lowering.write_clock(planted);
     lowering.declare(entries)?;
     Ok(Lowered {
         templates,
@@ -274,6 +277,19 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let (runtime, out) = (&mut self.runtime, &mut self.out);
         write_entries(index, &mut entries, &self.deferred, runtime, out, &mut self.edits);
         entries
+    }
+
+    /// Makes the planted function that is to return TICKS do so.
+    fn write_clock(&mut self, planted: &Planted) {
+        let function = planted.ticks.and_then(|ticks| self.index.function_of(ticks));
+        let function = function.and_then(|number| self.index.functions.get(number));
+        let Some(block) = function.and_then(|function| self.index.blocks_of(function).first()) else {
+            return;
+        };
+        let ticks = self.runtime.load_ticks(&mut self.out);
+        self.out.op(op::ReturnValue, ticks);
+        let end = self.index.terminator(block);
+        self.out.place(|code| self.edits.replace_inst(&end, code));
     }
 
     /// Phase 3: declares capabilities and interfaces.

@@ -8,6 +8,12 @@
 //! %failed = IEqual %n 0
 //! ```
 //!
+//! With a limit of time, it looks at both in some iterations only, and `loop_clock` measures the time:
+//!
+//! ```text
+//! if (n % INTERVAL == 0) { if (n == 0) abort; if (vkabort_is_over(n)) abort }
+//! ```
+//!
 //! Mesa since 24.2 peels iterations off a loop as long as its first exit is decided by constants. Where those of the loop itself
 //! are, it would alternate between them and the check, and peel all iterations of the budget, which takes hours. So there the check
 //! compares with a 0 that compilers do not know, computed from an input of the shader where the function begins:
@@ -21,17 +27,18 @@
 //!
 //! A shader without inputs of 32-bit numbers compares with the constant there too.
 //!
-//! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon are left alone
-//! (`analysis::trip_count`).
+//! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon, with those around
+//! them, are left alone (`repetitions`).
 
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
+use super::repetitions::Repetitions;
 use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::loop_nest::Loop;
-use crate::analysis::trip_count::TripCounts;
+use crate::analysis::loop_nest::{Loop, LoopNest};
+use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, Literal, op};
@@ -39,52 +46,148 @@ use crate::spv::{Id, Inst, Literal, op};
 /// Most loops around a loop that its message names.
 const MAX_AROUND: usize = 4;
 
+/// A loop to count.
+struct CountedLoop<'n, 'w> {
+    l: &'n Loop,
+    /// Its `OpLoopMerge`.
+    merge: Inst<'w>,
+    position: Position<'w>,
+    /// Where the code of its header begins.
+    offset: usize,
+}
+
 /// Plants the check into the loops of a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
+pub(super) fn plant(planter: &mut Planter<'_, '_, '_>, repetitions: Option<&Repetitions>) {
     let nest = planter.nest.clone();
-    if nest.loops().is_empty() {
-        return;
+    let loops = counted_loops(planter, &nest, repetitions);
+    // Before any header is split.
+    for counted in &loops {
+        planter.drop_hints(counted.l.header, &counted.merge);
     }
-    let mut trip_counts = TripCounts::new(planter.index, planter.function, &nest);
     let mut exits = ConstantExits::new(planter.index, planter.function);
     let mut zero = None;
-    let endless: Vec<&Loop> = nest.loops().iter().filter(|l| !trip_counts.is_short(l)).collect();
-    for l in endless {
+    for counted in loops {
+        let input = exits.has(counted.l).then(|| exits.input()).flatten();
+        let hidden_zero = input.map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
+        plant_loop(planter, &nest, counted, hidden_zero);
+    }
+}
+
+/// The loops to count.
+fn counted_loops<'n, 'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    nest: &'n LoopNest,
+    repetitions: Option<&Repetitions>,
+) -> Vec<CountedLoop<'n, 'w>> {
+    let counts_all = planter.options().sanitize.counts_all_loops;
+    let mut loops = Vec::new();
+    for (number, l) in nest.loops().iter().enumerate() {
+        let is_left_out = repetitions.is_some_and(|repetitions| match counts_all {
+            true => repetitions.is_once(number),
+            false => repetitions.is_short(nest, number),
+        });
+        if is_left_out || !planter.is_plantable(l.header) {
+            continue;
+        }
         let Some(header) = planter.index.blocks.get(l.header) else {
             continue;
         };
-        let Some(guarded) = planter.index.merge(header) else {
+        let Some(merge) = planter.index.merge(header) else {
             continue;
         };
         let position = position_of(planter, l);
-        if !planter.selects(&position) {
-            continue;
+        if planter.selects(&position) {
+            let offset = after_phis(planter.index, header);
+            loops.push(CountedLoop {
+                l,
+                merge,
+                position,
+                offset,
+            });
         }
-        let input = exits.has(l).then(|| exits.input()).flatten();
-        let hidden_zero = input.map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
-        let budget = planter.options().sanitize.loop_budget;
-        let mut message = Message::new("loop does not end: %u iterations");
-        let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
-        message.push_literal(&describe_around(planter, &guarded, &position, &around));
-        let out = planter.out();
-        let message = message.with_constant(out.uint(), out.constant(budget));
-        let counter = planter.counter();
-        let place = Place {
-            block: l.header,
-            offset: after_phis(planter.index, header),
-            guarded,
-            position,
-        };
-        planter.plant(Check::Loops, &place, message, |out| {
-            let (uint, bool) = (out.uint(), out.bool());
-            let (one, zero) = (out.constant(1), out.constant(0));
-            let left = out.emit(op::Load, uint, counter);
-            let less = out.emit(op::ISub, uint, (left, one));
-            out.op(op::Store, (counter, less));
-            let end = hidden_zero.unwrap_or(zero);
-            out.emit(op::IEqual, bool, (left, end))
-        });
     }
+    loops
+}
+
+/// Plants the check into a loop.
+fn plant_loop<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    nest: &LoopNest,
+    counted: CountedLoop<'_, 'w>,
+    hidden_zero: Option<Id>,
+) {
+    let CountedLoop {
+        l,
+        merge,
+        position,
+        offset,
+    } = counted;
+    let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
+    let around = describe_around(planter, &merge, &position, &around);
+    let place = Place {
+        block: l.header,
+        offset,
+        guarded: merge,
+        position,
+    };
+    let sanitize = &planter.options().sanitize;
+    let (budget, timeout) = (sanitize.loop_budget, sanitize.loop_timeout);
+    let used_up = message(planter, "loop budget of %u iterations is used up", budget, &around);
+    let clock = planter.clock().zip(timeout);
+    let counter = planter.counter();
+    let count = |out: &mut Emitter| {
+        let uint = out.uint();
+        let one = out.constant(1);
+        let left = out.emit(op::Load, uint, counter);
+        let less = out.emit(op::ISub, uint, (left, one));
+        out.op(op::Store, (counter, less));
+        left
+    };
+    let Some((clock, timeout)) = clock else {
+        planter.plant(Check::Loops, &place, used_up, |out| {
+            let left = count(out);
+            is_zero(out, left, hidden_zero)
+        });
+        return;
+    };
+    let expired = message(
+        planter,
+        "loop timeout of %u ms has expired",
+        timeout.milliseconds,
+        &around,
+    );
+    planter.plant_both_if(
+        Check::Loops,
+        &place,
+        |out| {
+            let left = count(out);
+            let mask = out.constant(timeout.interval.wrapping_sub(1));
+            let rest = out.calculate(op::BitwiseAnd, (left, mask));
+            (is_zero(out, rest, hidden_zero), left)
+        },
+        |out, left| {
+            let bool = out.bool();
+            let is_used_up = is_zero(out, left, None);
+            [is_used_up, out.emit(op::FunctionCall, bool, (clock.is_over, left))]
+        },
+        [used_up, expired],
+    );
+}
+
+/// A message: a text with a conversion, its value, and text behind it.
+fn message(planter: &mut Planter<'_, '_, '_>, text: &str, value: u32, rest: &str) -> Message {
+    let mut message = Message::new(text);
+    message.push_literal(rest);
+    let out = planter.out();
+    let (uint, value) = (out.uint(), out.constant(value));
+    message.with_constant(uint, value)
+}
+
+/// Whether a number is 0, or equal to another 0.
+fn is_zero(out: &mut Emitter, number: Id, hidden_zero: Option<Id>) -> Id {
+    let bool = out.bool();
+    let zero = out.constant(0);
+    out.emit(op::IEqual, bool, (number, hidden_zero.unwrap_or(zero)))
 }
 
 /// Computes a 0 at the start of the function, from an input variable with this pointee.

@@ -23,12 +23,14 @@ mod divide;
 mod filter;
 mod guard;
 mod indexing;
+mod loop_clock;
 mod loops;
 mod message;
 mod module;
 mod nan;
 mod place;
 mod planter;
+mod repetitions;
 mod scalars;
 mod shift;
 mod unreachable;
@@ -36,6 +38,7 @@ mod values;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
+use crate::analysis::index::typed::Table;
 use crate::analysis::ranges::Ranges;
 use crate::analysis::view::ModuleView;
 use crate::edit::Edits;
@@ -46,6 +49,7 @@ use crate::sanitize::{CHECKS, Check};
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
 
@@ -62,6 +66,10 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    let repetitions = match options.sanitize.checks.contains(Check::Loops) {
+        true => Repetitions::of_module(&module),
+        false => Table::default(),
+    };
     let mut values = Values {
         effects: Effects::new(&view),
         ranges: Ranges::new(&view, options),
@@ -76,7 +84,7 @@ pub(crate) fn plant(
             .map(|function| ValueFacts::new(function, &mut values));
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match (row.check, &mut facts) {
-                (Check::Loops, _) => loops::plant(&mut planter),
+                (Check::Loops, _) => loops::plant(&mut planter, repetitions.get(number)),
                 (Check::Breaks, _) => breaks::plant(&mut planter),
                 (_, None) => {}
                 (Check::Divide, Some(facts)) => divide::plant(&mut planter, facts),

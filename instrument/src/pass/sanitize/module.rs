@@ -1,6 +1,7 @@
 //! A module that checks are planted into: what its functions share.
 
 use super::filter::Places;
+use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -45,6 +46,8 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) guards: Code,
     /// The private variable that counts loop iterations, and the entry points that reach a use of it.
     pub(super) counter: Option<Id>,
+    /// Measures the time that loops run.
+    pub(super) clock: Option<LoopClock>,
     pub(super) counting: BTreeSet<u32>,
 }
 
@@ -67,6 +70,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             planted: Planted::default(),
             guards: Code::default(),
             counter: None,
+            clock: None,
             counting: BTreeSet::new(),
         }
     }
@@ -87,6 +91,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
+        self.planted.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.words.len(), &self.guards);
         self.out.finish(self.index, &mut self.edits);
         Ok((self.edits, self.planted))
@@ -94,18 +99,20 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
 
     /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint).
     fn write_interfaces(&mut self) -> Result<()> {
-        let Some(counter) = self.counter.filter(|_| self.index.version >= version(1, 4)) else {
+        if self.index.version < version(1, 4) {
             return Ok(());
-        };
+        }
+        let clock = self.clock.iter().flat_map(|clock| clock.variables);
+        let variables: Vec<Id> = self.counter.into_iter().chain(clock).collect();
         for number in &self.counting {
             let Some(entry) = self.index.entry_points.get(*number as usize) else {
                 continue;
             };
-            if entry.inst.words.len() >= MAX_INST_WORDS {
+            if entry.inst.words.len() + variables.len() > MAX_INST_WORDS {
                 let message = format!("the interface of entry point {} is full", entry.function);
                 return Err(Error::new(ErrorKind::Limit, "sanitize", None, message));
             }
-            let operands = (Words(entry.inst.from(1)), counter);
+            let operands = (Words(entry.inst.from(1)), variables.as_slice());
             self.edits.replace_by(&entry.inst, op::EntryPoint, operands);
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Plants aborts into one function.
 
 use super::guard::write_guard;
+use super::loop_clock::LoopClock;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use super::place::{Place, TestKey};
@@ -9,17 +10,19 @@ use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
-use crate::analysis::index::{Function, Index};
+use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loop_nest::LoopNest;
 use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
-use crate::edit::loop_header::{redirect_back_edges, split_header};
+use crate::edit::loop_header::{control_with_counter, redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
+use crate::lowered::Feature;
 use crate::options::Options;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::Location;
 
@@ -35,6 +38,8 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// New pieces of blocks, and loops whose headers are split, by the block.
     splits: BTreeMap<BlockIndex, Vec<Split>>,
     split_headers: BTreeSet<BlockIndex>,
+    /// Headers of loops that get a counter.
+    counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
@@ -66,6 +71,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             module,
             splits: BTreeMap::new(),
             split_headers: BTreeSet::new(),
+            counted: BTreeSet::new(),
             renames: PhiRenames::default(),
             opened: Vec::new(),
             tested: HashMap::default(),
@@ -131,6 +137,73 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         *self.module.counter.insert(counter)
     }
 
+    /// What measures the time that loops run. `None`: nothing does.
+    pub(super) fn clock(&mut self) -> Option<LoopClock> {
+        let options = self.options();
+        let timeout = options.sanitize.loop_timeout?;
+        if !options.lowers.contains(Feature::Abort) {
+            return None;
+        }
+        let ModulePlanter { out, guards, clock, .. } = &mut *self.module;
+        Some(*clock.get_or_insert_with(|| LoopClock::new(out, timeout, guards)))
+    }
+
+    /// Whether checks are planted into a block.
+    pub(super) fn is_plantable(&self, block: BlockIndex) -> bool {
+        self.module.planting == Planting::Everywhere || !self.closed.contains(&block)
+    }
+
+    /// Drops the hints of a loop that a counter makes wrong, before the counter is planted.
+    pub(super) fn drop_hints(&mut self, header: BlockIndex, merge: &Inst<'_>) {
+        self.counted.insert(header);
+        if self.closed.contains(&header) {
+            let control = control_with_counter(merge.from(3));
+            let operands = (merge.merge_block(), merge.continue_target(), Words(&control));
+            self.module.edits.replace_by(merge, op::LoopMerge, operands);
+        }
+    }
+
+    /// Plants two aborts into code that is executed only if the condition that `write_due` computes is true: each is taken if its
+    /// condition, of which `write_conditions` computes both, is true.
+    pub(super) fn plant_both_if<T>(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_due: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_conditions: impl FnOnce(&mut Emitter, T) -> [Id; 2],
+        messages: [Message; 2],
+    ) {
+        if self.closed.contains(&place.block) {
+            let mut conditions = [Id::NONE; 2];
+            let [first, second] = messages;
+            // Code at one offset stays in the order in which it is inserted.
+            self.plant(check, place, first, |out| {
+                let (_, rest) = write_due(out);
+                conditions = write_conditions(out, rest);
+                conditions[0]
+            });
+            self.plant(check, place, second, |_| conditions[1]);
+            return;
+        }
+        let Some(block) = self.index.blocks.get(place.block) else {
+            return;
+        };
+        self.open_loops(place.block);
+        let out = &mut self.module.out;
+        let (is_due, rest) = write_due(out);
+        let [due, go] = [(); 2].map(|()| out.fresh());
+        out.branch_if(is_due, due, go, go);
+        out.label(due);
+        let conditions = write_conditions(out, rest);
+        for (failed, message) in conditions.into_iter().zip(messages) {
+            self.write_abort(check, place, failed, |_| message);
+        }
+        let out = &mut self.module.out;
+        out.branch(go);
+        out.label(go);
+        self.finish_split(place, block);
+    }
+
     /// Plants an abort that is taken if the condition that `write_condition` computes is true.
     pub(super) fn plant(
         &mut self,
@@ -163,22 +236,40 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.open_loops(place.block);
         let out = &mut self.module.out;
         let (failed, rest) = write_condition(out);
+        self.write_abort(check, place, failed, |out| write_message(out, rest));
+        self.finish_split(place, block);
+    }
+
+    /// Writes an abort that is taken if `failed`, and opens a block behind it.
+    fn write_abort(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        failed: Id,
+        write_message: impl FnOnce(&mut Emitter) -> Message,
+    ) {
+        let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
-        let message = write_message(out, rest);
+        let message = write_message(out);
         let (ty, id) = self.module.messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
         out.label(go);
+        self.module.planted.checks.insert(id, check.name());
+    }
+
+    /// Ends code whose last block continues the block of a place.
+    fn finish_split(&mut self, place: &Place<'w>, block: &Block) {
+        let out = &mut self.module.out;
         out.write_position(&self.index.position(block, place.offset));
         let split = Split {
             offset: place.offset,
             code: out.take_code(),
         };
         self.splits.entry(place.block).or_default().push(split);
-        self.module.planted.checks.insert(id, check.name());
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -258,8 +349,13 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
                 self.opened.push((header, next));
                 next
             });
+            let merge = self.index.merge(block);
+            let mut control: SmallVec<[u32; 2]> = merge.map(|merge| merge.from(3).into()).unwrap_or_default();
+            if self.counted.contains(&header) {
+                control = control_with_counter(&control);
+            }
             let ModulePlanter { out, edits, .. } = &mut *self.module;
-            let split = split_header(self.index, block, target, edits, &mut || out.fresh());
+            let split = split_header(self.index, block, (target, &control), edits, &mut || out.fresh());
             let pieces = self.splits.entry(header).or_default();
             // Before the pieces of checks at the same place.
             pieces.insert(0, split);

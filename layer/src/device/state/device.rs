@@ -11,6 +11,7 @@ use super::loss::Loss;
 use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::Arena;
+use crate::device::loop_clock::LoopClock;
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::handle_map::HandleMap;
 use crate::sync::{Arc, Mutex, Ordering};
@@ -50,6 +51,8 @@ pub struct AbortState {
     pub arena: Option<Arena>,
     /// The application enabled `VK_KHR_shader_abort` without the feature `shaderAbort`.
     pub lacks_feature: bool,
+    /// Measures the time that loops run, if they have checks of it.
+    pub loop_clock: Option<LoopClock>,
     /// Memory for constant data on a device without aborts: an arena whose records are not used.
     pub constants_only: Option<Arena>,
     /// Options for rewriting modules.

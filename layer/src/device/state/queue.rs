@@ -4,7 +4,7 @@ use super::queue_labels::QueueLabels;
 use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;
-use crate::sync::{Mutex, OnceLock};
+use crate::sync::{AtomicBool, Mutex, OnceLock};
 use ash::vk;
 use std::ptr;
 
@@ -21,6 +21,8 @@ pub struct Queue {
     pub counters: SubmitCounters,
     /// Labels of those submissions.
     pub labels: QueueLabels,
+    /// The clock of loops watches its submissions.
+    pub is_timed: AtomicBool,
     /// Set when the application gets the queue's handle.
     pub location: OnceLock<QueueLocation>,
 }
@@ -61,6 +63,7 @@ impl Queue {
             work: Mutex::default(),
             counters: SubmitCounters::default(),
             labels: QueueLabels::default(),
+            is_timed: AtomicBool::new(false),
             location: OnceLock::new(),
         }
     }

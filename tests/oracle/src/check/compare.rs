@@ -12,10 +12,10 @@ use crate::words::to_bytes;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vkabort_instrument::{
-    Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoweredFeatures, Options,
-    Outcome, Place, Sanitize, Trap, Values, instrument_with,
+    Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoopTimeout, LoweredFeatures,
+    Options, Outcome, Place, Sanitize, Trap, Values, instrument_with,
 };
-use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, minimum_capacity};
+use vkabort_record::layout::{CONTROL_BYTES, TIMEOUT_TICKS, UNIT_BYTES, minimum_capacity};
 use vkabort_record::site::{Site, SiteTable};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -26,6 +26,8 @@ const CROSSING_ADDRESS: u64 = 0x0123_4567_FFFF_F800;
 const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_FFFF_FE40;
 /// Capacity in units of an arena that holds all records.
 const ROOMY: u32 = 4096;
+/// The time that loops may run, which only messages show.
+const MILLISECONDS: u32 = 500;
 /// Address of constant data that the rewrite reads from memory.
 const CONSTANTS_ADDRESS: u64 = 0x0246_8ACE_13F0_0000;
 /// Bytes from one place for constant data to the next: more than the largest data, so that reads beyond its end are found.
@@ -134,7 +136,7 @@ pub fn check_rewriter(
         rewrite: options,
         constants,
         specialization,
-        budget: budget(subject, &rewritten.sites),
+        budget: budget(subject, &options.sanitize, &rewritten.sites),
         keeps_frames: false,
     };
     run_all(
@@ -147,7 +149,8 @@ pub fn check_rewriter(
         &mut summary,
     )
     .map_err(|e| failure(&rewritten, e))?;
-    if subject.loop_budget.is_some() {
+    // Without an arena there is no clock.
+    if subject.loop_budget.is_some() && options.rewrite.sanitize.loop_timeout.is_none() {
         run_planted(subject, &module, rewriter, &options, choices)?;
     }
     if choices.chance(40) {
@@ -184,27 +187,40 @@ fn sanitize(subject: Subject<'_>) -> Sanitize {
         // The loops of generated modules are all that the interpreter checks too.
         sanitize.checks = Checks::of([Check::Loops]);
         sanitize.loop_budget = budget;
+        // Not a choice of its own, so that the other choices stay those of earlier inputs.
+        sanitize.loop_timeout = subject.words.len().is_multiple_of(3).then_some(LoopTimeout {
+            milliseconds: MILLISECONDS,
+            interval: 1,
+        });
     }
     sanitize
 }
 
-/// The planted sites as the original would have them: at its loops, with the text and the budget as message.
-fn budget(subject: Subject<'_>, table: &SiteTable) -> Option<LoopBudget> {
-    let iterations = subject.loop_budget?;
+/// The planted sites as the original would have them: at its loops, with the text and its number as message. The clock of the
+/// interpreter ticks at every look, and an invocation looks at every iteration: so the time is up in one iteration more than it has
+/// ticks, unless the budget is used up first.
+fn budget(subject: Subject<'_>, sanitize: &Sanitize, table: &SiteTable) -> Option<LoopBudget> {
+    let budget = subject.loop_budget?;
+    let is_timed = sanitize.loop_timeout.is_some() && budget > TIMEOUT_TICKS;
+    let (iterations, number, start) = match is_timed {
+        true => (TIMEOUT_TICKS, MILLISECONDS, "loop timeout"),
+        false => (budget, budget, "loop budget"),
+    };
     let message = |site: &Site| {
         let mut bytes = site.text.clone().unwrap_or_default().into_bytes();
         bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
-        bytes.extend(iterations.to_le_bytes());
+        bytes.extend(number.to_le_bytes());
         Region::new(bytes)
     };
+    let is_other = |site: &&Site| {
+        let text = site.text.as_deref().unwrap_or_default();
+        site.check.is_some() && !text.starts_with(start)
+    };
+    let sites = || table.sites.iter().filter(|site| !is_other(site));
     Some(LoopBudget {
         iterations,
-        sites: table
-            .sites
-            .iter()
-            .map(|site| (site.word_offset as usize, site.id.0))
-            .collect(),
-        messages: table.sites.iter().map(|site| (site.id.0, message(site))).collect(),
+        sites: sites().map(|site| (site.word_offset as usize, site.id.0)).collect(),
+        messages: sites().map(|site| (site.id.0, message(site))).collect(),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
 use std::collections::HashMap;
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, header};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, UNIT_BYTES, header};
 
 /// Invocations per entry point.
 pub(super) const INVOCATIONS: usize = 4;
@@ -123,6 +123,9 @@ fn run(
             steps,
         },
     )?;
+    if with_arena {
+        machine.set_clock(arena.before_records() + u64::from(TICKS_OFFSET));
+    }
     if let Some(budget) = options.budget.clone().filter(|_| !with_arena) {
         machine.set_loop_budget(budget);
     }

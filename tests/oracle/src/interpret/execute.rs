@@ -266,7 +266,12 @@ impl Machine<'_> {
                 let (pointer, value) = (self.pointer(ty)?, self.value(inst.word(3))?.clone());
                 return self.store(self.type_of(inst.word(3)), &pointer, value, &ATOMIC);
             }
-            op::AtomicLoad => self.load(ty, &self.pointer(inst.word(2))?, &ATOMIC)?,
+            op::AtomicLoad => {
+                let pointer = self.pointer(inst.word(2))?;
+                let value = self.load(ty, &pointer, &ATOMIC)?;
+                self.advance_clock(&pointer);
+                value
+            }
             op::AtomicIAdd | op::AtomicOr | op::AtomicExchange => {
                 let pointer = self.pointer(inst.word(2))?;
                 let old = self.load(ty, &pointer, &ATOMIC)?;

@@ -86,6 +86,8 @@ pub struct Machine<'m> {
     pub(super) depth: u32,
     pub(super) rewritten: Rewritten,
     pub(super) budget: Option<LoopBudget>,
+    /// Address of a word that advances whenever it is loaded.
+    clock: Option<u64>,
     pub(super) iterations_left: u32,
     /// The address of a rewrite's CURSOR, and its value before this invocation.
     pub(super) earlier_aborts: Option<(u64, u32)>,
@@ -163,6 +165,7 @@ impl<'m> Machine<'m> {
             depth: 0,
             rewritten: Rewritten::new(module),
             budget: None,
+            clock: None,
             iterations_left: 0,
             earlier_aborts: None,
         };
@@ -184,6 +187,37 @@ impl<'m> Machine<'m> {
     pub fn set_loop_budget(&mut self, budget: LoopBudget) {
         self.sites.clone_from(&budget.sites);
         self.budget = Some(budget);
+    }
+
+    /// Advances the word at a physical address whenever it is loaded.
+    pub fn set_clock(&mut self, address: u64) {
+        self.clock = Some(address);
+        self.advance_word(address);
+    }
+
+    /// Advances the clock if the pointer is to it.
+    pub(super) fn advance_clock(&mut self, pointer: &Pointer) {
+        let Pointer::Bytes(BytePointer {
+            space: Space::Physical,
+            at,
+            ..
+        }) = pointer
+        else {
+            return;
+        };
+        if self.clock == Some(*at) {
+            self.advance_word(*at);
+        }
+    }
+
+    fn advance_word(&mut self, address: u64) {
+        for memory in &mut self.physical {
+            let offset = address.wrapping_sub(memory.address);
+            if offset < memory.region.bytes().len() as u64 {
+                let word = memory.word(offset as u32);
+                memory.region.set_word(offset, word.wrapping_add(1));
+            }
+        }
     }
 
     /// Sets the pointer of a global variable.

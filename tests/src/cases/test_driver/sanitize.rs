@@ -57,7 +57,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_sanitize::fragments_without_stores_have_none" => stages(gpu, [true, false]),
         on_driver("no_fragment_stores"), set(CHECKS), logs(&["sanitizer: no checks in fragment shaders"]);
     "test_driver_sanitize::the_log_says_what_is_planted" => compute(gpu, true),
-        on_driver(""), set(SHOWN), logs(&["sanitizer: plants loops into every module (loop_budget = 16777216)"]);
+        on_driver(""), set(SHOWN), logs(&["sanitizer: plants loops into every module (loop_budget = 16777216, loop_timeout_ms = 500)"]);
     "test_driver_sanitize::an_explicit_emulation_counts" => not_advertised(gpu),
         on_driver("no_vertex_stores"), set(&[("sanitize", "loops"), ("emulation", "off")]);
 };

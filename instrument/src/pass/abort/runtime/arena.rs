@@ -5,7 +5,7 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, UNIT_BYTES, UNIT_WORDS};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
 pub(super) const CURSOR: u32 = 0;
@@ -138,6 +138,15 @@ impl Runtime {
         let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| out.constant(value));
         let aborted = self.control_at(out, address, ABORTED);
         out.op(op::AtomicStore, (aborted, scope, relaxed, one));
+    }
+
+    /// Loads TICKS, which the host advances.
+    pub(crate) fn load_ticks(&mut self, out: &mut Emitter) -> Id {
+        let ty = self.types(out).uint_pointer;
+        let address = self.arena.before_records() + u64::from(TICKS_OFFSET);
+        let ticks = self.pointer_to(out, ty, address);
+        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+        out.calculate(op::AtomicLoad, (ticks, scope, relaxed))
     }
 
     /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].
