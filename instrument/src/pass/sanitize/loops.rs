@@ -57,17 +57,25 @@ struct CountedLoop<'n, 'w> {
 }
 
 /// Plants the check into the loops of a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>, repetitions: Option<&Repetitions>) {
+pub(super) fn plant<'v, 'a: 'v, 'w: 'a>(
+    planter: &mut Planter<'_, '_, '_>,
+    repetitions: Option<&Repetitions>,
+    exits: impl FnOnce() -> Option<ConstantExits<'v, 'a, 'w>>,
+) {
     let nest = planter.nest.clone();
     let loops = counted_loops(planter, &nest, repetitions);
     // Before any header is split.
     for counted in &loops {
         planter.drop_hints(counted.l.header, &counted.merge);
     }
-    let mut exits = ConstantExits::new(planter.index, planter.function);
+    if loops.is_empty() {
+        return;
+    }
+    let exits = exits();
     let mut zero = None;
     for counted in loops {
-        let input = exits.has(counted.l).then(|| exits.input()).flatten();
+        let exits = exits.as_ref().filter(|exits| exits.has(counted.l));
+        let input = exits.and_then(ConstantExits::input);
         let hidden_zero = input.map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
         plant_loop(planter, &nest, counted, hidden_zero);
     }

@@ -36,6 +36,7 @@ mod shift;
 mod unreachable;
 mod values;
 
+use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::Table;
@@ -67,7 +68,7 @@ pub(crate) fn plant(
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
-        true => Repetitions::of_module(&module),
+        true => Repetitions::of_module(&view),
         false => Table::default(),
     };
     let mut values = Values {
@@ -84,7 +85,10 @@ pub(crate) fn plant(
             .map(|function| ValueFacts::new(function, &mut values));
         for row in CHECKS.iter().filter(|row| options.sanitize.checks.contains(row.check)) {
             match (row.check, &mut facts) {
-                (Check::Loops, _) => loops::plant(&mut planter, repetitions.get(number)),
+                (Check::Loops, _) => {
+                    let exits = || view.function(number).map(|own| ConstantExits::new(own, &view.glsl));
+                    loops::plant(&mut planter, repetitions.get(number), exits);
+                },
                 (Check::Breaks, _) => breaks::plant(&mut planter),
                 (_, None) => {}
                 (Check::Divide, Some(facts)) => divide::plant(&mut planter, facts),
