@@ -3,8 +3,8 @@
 use super::detours::Detours;
 use super::flow::{Flow, is_loop};
 use super::values::{Obstacle, Repairer, Repairs};
-use crate::analysis::graph::predecessors;
 use crate::analysis::dominators::Dominators;
+use crate::analysis::graph::predecessors;
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::Edits;
