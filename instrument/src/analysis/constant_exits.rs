@@ -111,9 +111,7 @@ impl<'v, 'a, 'w> Propagation<'v, 'a, 'w> {
         }
         for (number, definition) in self.view.memory.definitions.iter() {
             let is_source = match definition.origin {
-                Origin::Entry => {
-                    self.view.initial_value(number).is_none() && !self.view.is_undefined_at_entry(number)
-                }
+                Origin::Entry => self.view.initial_value(number).is_none() && !self.view.is_undefined_at_entry(number),
                 Origin::Access(by) => !matches!(self.kind(by), Some(AccessKind::Store(_))),
                 Origin::Event(_) => true,
                 Origin::Phi => false,

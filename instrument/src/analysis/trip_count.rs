@@ -70,7 +70,8 @@ impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
             let Some(condition) = self.condition(l, *number, block, back, &repeating) else {
                 continue;
             };
-            let before_test = u64::from(!self.is_first(l, *number));
+            let is_behind = *number == back || l.continues.contains(number);
+            let before_test = u64::from(is_behind || !self.is_first(l, *number));
             for comparison in self.comparisons(l, condition, &mut seen) {
                 if let Some(passes) = passes(&mut inductions, comparison) {
                     let count = passes.saturating_add(before_test);

@@ -36,7 +36,10 @@ fn has_exit(entry: impl FnOnce(&mut Code), header: impl FnOnce(&mut Code)) -> bo
     code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
     code.op(op::Capability, Literal(1));
     code.op(op::MemoryModel, (Literal(0), Literal(1)));
-    code.op(op::EntryPoint, (Literal(execution_model::GLCompute), MAIN, "main", INPUT));
+    code.op(
+        op::EntryPoint,
+        (Literal(execution_model::GLCompute), MAIN, "main", INPUT),
+    );
     code.op(op::TypeVoid, VOID);
     code.op(op::TypeBool, BOOL);
     code.op(op::TypeInt, (UINT, Literal(32), Literal(0)));
@@ -44,7 +47,10 @@ fn has_exit(entry: impl FnOnce(&mut Code), header: impl FnOnce(&mut Code)) -> bo
     code.op(op::Constant, (UINT, ONE, Literal(1)));
     code.op(op::TypeFunction, (FUNCTION_TYPE, VOID));
     code.op(op::TypeArray, (ARRAY, UINT, ONE));
-    code.op(op::TypePointer, (ARRAY_POINTER, Literal(storage_class::Function), ARRAY));
+    code.op(
+        op::TypePointer,
+        (ARRAY_POINTER, Literal(storage_class::Function), ARRAY),
+    );
     code.op(op::TypePointer, (POINTER, Literal(storage_class::Function), UINT));
     code.op(op::TypePointer, (INPUT_POINTER, Literal(storage_class::Input), UINT));
     code.op(op::Variable, (INPUT_POINTER, INPUT, Literal(storage_class::Input)));
@@ -101,7 +107,10 @@ fn a_load_has_what_is_stored() {
             code.op(op::AccessChain, (POINTER, free(1), LOCAL, ZERO));
             code.op(op::Store, (free(1), stored));
         };
-        assert_eq!(has_exit(store, |code| code.op(op::Load, (UINT, VALUE, free(1)))), expected);
+        assert_eq!(
+            has_exit(store, |code| code.op(op::Load, (UINT, VALUE, free(1)))),
+            expected
+        );
     }
 }
 

@@ -156,11 +156,11 @@ mod tests {
     fn long_loops_are_counted_at_64_bits() {
         let of = |first, step| Progression { first, step, bits: 64 };
         assert_eq!(computed(of(0, 1), op::ULessThan, u64::MAX, true, true), Some(u64::MAX));
-        assert_eq!(computed(of(0, 3), op::IEqual, 1, true, false), Some(12_297_829_382_473_034_411));
-        assert_eq!(computed(of(0, 2), op::INotEqual, 1, true, true), None);
         assert_eq!(
-            computed(of(1, u64::MAX), op::SGreaterThanEqual, 0, true, true),
-            Some(2)
+            computed(of(0, 3), op::IEqual, 1, true, false),
+            Some(12_297_829_382_473_034_411)
         );
+        assert_eq!(computed(of(0, 2), op::INotEqual, 1, true, true), None);
+        assert_eq!(computed(of(1, u64::MAX), op::SGreaterThanEqual, 0, true, true), Some(2));
     }
 }

@@ -155,7 +155,10 @@ fn a_counter_is_found_in_phis_and_in_variables() {
         assert_eq!(most(&shape(HEADER, below_ten)), Some(4));
         // The body comes before the test: 5, 7, 9, and the last.
         assert_eq!(most(&shape(CONTINUE, below_ten_stepped)), Some(4));
-        assert_eq!(most(&shape(CONTINUE, |code| code.op(op::LogicalNot, (BOOL, CONDITION, TRUE)))), None);
+        assert_eq!(
+            most(&shape(CONTINUE, |code| code.op(op::LogicalNot, (BOOL, CONDITION, TRUE)))),
+            None
+        );
     }
 }
 

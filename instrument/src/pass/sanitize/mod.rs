@@ -88,7 +88,7 @@ pub(crate) fn plant(
                 (Check::Loops, _) => {
                     let exits = || view.function(number).map(|own| ConstantExits::new(own, &view.glsl));
                     loops::plant(&mut planter, repetitions.get(number), exits);
-                },
+                }
                 (Check::Breaks, _) => breaks::plant(&mut planter),
                 (_, None) => {}
                 (Check::Divide, Some(facts)) => divide::plant(&mut planter, facts),
