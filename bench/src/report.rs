@@ -58,29 +58,36 @@ pub fn write() -> Result<()> {
 
 /// The plot of a part, and its file in `docs/src`.
 fn plot(part: Part) -> Option<(&'static str, Plot<'static>)> {
-    let plot = |title, x, y, metric| Plot { title, x, y, metric };
-    Some(match part {
+    let (file, title, x, y, metric) = match part {
         Part::Rewrite => (
             "module_size.svg",
-            plot("Rewrite by size of the module", "words", "microseconds", "rewrite us"),
+            "Rewrite by size of the module",
+            "words",
+            "microseconds",
+            "rewrite us",
         ),
-        Part::Messages => (
-            "message_size.svg",
-            plot("Pipeline creation by size of the message", "KiB", "milliseconds", "ms"),
-        ),
-        Part::Storm => (
-            "aborting_invocations.svg",
-            plot(
-                "Dispatch of a million invocations by number that fail",
+        Part::Messages => {
+            let title = "Pipeline creation by size of the message";
+            ("message_size.svg", title, "KiB", "milliseconds", "ms")
+        }
+        Part::Storm => {
+            let title = "Dispatch of a million invocations by number that fail";
+            (
+                "aborting_invocations.svg",
+                title,
                 "failing invocations",
                 "milliseconds",
                 "ms",
-            ),
-        ),
+            )
+        }
         Part::Sites => (
             "sites.svg",
-            plot("Code by number of checks", "checks", "bytes (Turnip: words)", "code"),
+            "Code by number of checks",
+            "checks",
+            "bytes (Turnip: words)",
+            "code",
         ),
         _ => return None,
-    })
+    };
+    Some((file, Plot { title, x, y, metric }))
 }

@@ -6,6 +6,7 @@
 )]
 
 mod apps;
+mod apt_source;
 mod arm64;
 mod bundle;
 mod debian;

@@ -1,9 +1,9 @@
 //! The packages of this machine's architecture, in a new Debian with a C compiler.
 
 use super::root::{REPORT, Root, shown};
-use crate::debian;
 use crate::dist::package::Packed;
 use crate::dist::platform::Platform;
+use crate::{apt_source, debian};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -54,9 +54,9 @@ pub fn check(platform: &Platform, packed: &Packed, folder: &Path) -> Result<()> 
     }
     // Without the security updates, which the mirrors of one architecture may have before those of another.
     bootstrap
-        .arg(debian::codename()?)
+        .arg(apt_source::codename()?)
         .arg(&root.folder)
-        .arg(debian::mirror()?);
+        .arg(apt_source::mirror()?);
     process::output(&mut bootstrap)?;
     root.add_files(&packed.debian, &packed.archive)?;
     let line = |line: &str| run(&root, &[], &["sh", "-c", line]);
