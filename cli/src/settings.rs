@@ -97,7 +97,7 @@ pub fn help(key: &str) -> String {
 ///
 /// The layer has no such setting; the message suggests the nearest name.
 pub fn variable(key: &str) -> Result<String> {
-    known(key).map(Setting::variable)
+    find_setting(key).map(Setting::variable)
 }
 
 /// Environment variable that sets `key`, for a valid `value`.
@@ -106,7 +106,7 @@ pub fn variable(key: &str) -> Result<String> {
 ///
 /// The layer has no such setting, or the value is empty or not valid for it; the message names the valid ones.
 pub fn variable_for(key: &str, value: &str) -> Result<String> {
-    let setting = known(key)?;
+    let setting = find_setting(key)?;
     if value.is_empty() {
         return Err(Failure::input(format!(
             "{key} has no value: leave it out to keep the default"
@@ -131,7 +131,7 @@ pub fn invalid(setting: &Setting, value: &str) -> Option<String> {
     ))
 }
 
-fn known(key: &str) -> Result<&'static Setting> {
+fn find_setting(key: &str) -> Result<&'static Setting> {
     find(key).map_err(|nearest| {
         let hint = match nearest {
             Some(nearest) => format!("; did you mean `{nearest}`?"),

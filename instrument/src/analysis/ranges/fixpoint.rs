@@ -68,7 +68,7 @@ struct Node {
 #[derive(Clone)]
 enum Rule {
     /// It is in this range, whatever else.
-    Known(Range),
+    Fixed(Range),
     /// It is one of the operands.
     Join(Vec<Operand>),
     /// By an operation with one result.
@@ -120,7 +120,7 @@ impl FunctionRanges {
     ) -> Option<Range> {
         self.solve(solver, key);
         let bits = solver.bits(key)?;
-        let known = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
+        let current = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
         let place = Operand {
             key: key.clone(),
             block,
@@ -130,10 +130,10 @@ impl FunctionRanges {
         for compared in self.compared(solver, &place, Some(more)) {
             self.solve(solver, &compared);
         }
-        let known = self.refined(solver, &place, known, Some(more), &|key| {
+        let current = self.refined(solver, &place, current, Some(more), &|key| {
             self.ranges.get(key).copied().flatten()
         })?;
-        let is_done = known.min() == known.max() || levels == 0 || *steps == 0;
+        let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
         let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
         let Some(Rule::Operation {
@@ -142,7 +142,7 @@ impl FunctionRanges {
             operands,
         }) = rule
         else {
-            return Some(known);
+            return Some(current);
         };
         *steps -= 1;
         let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
@@ -150,8 +150,8 @@ impl FunctionRanges {
             ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
         }
         match result(opcode, extended, &ranges, bits) {
-            Some(range) => known.meet(range).or(Some(known)),
-            None => Some(known),
+            Some(range) => current.meet(range).or(Some(current)),
+            None => Some(current),
         }
     }
 
@@ -285,7 +285,7 @@ impl FunctionRanges {
             let bits = solver.bits(&key).unwrap_or(64);
             let rule = solver.rule(&mut self.keys, &key, bits);
             let operands: Vec<Operand> = match &rule {
-                Rule::Known(_) => Vec::new(),
+                Rule::Fixed(_) => Vec::new(),
                 Rule::Join(operands) => operands.clone(),
                 Rule::Operation { operands, .. } => operands.clone(),
             };
@@ -330,7 +330,7 @@ impl FunctionRanges {
             self.refined(solver, operand, range, None, &range_of)
         };
         match &node.rule {
-            Rule::Known(range) => Some(*range),
+            Rule::Fixed(range) => Some(*range),
             Rule::Join(operands) => operands.iter().filter_map(operand).reduce(Range::join),
             Rule::Operation {
                 opcode,
@@ -365,7 +365,7 @@ impl Solver<'_, '_, '_> {
     /// How a number is computed.
     fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
         let function = self.function;
-        let full = Rule::Known(Range::full(bits));
+        let full = Rule::Fixed(Range::full(bits));
         match key {
             Key::Value(id, path) => {
                 let Some(inst) = function.index.def(*id) else {
@@ -393,14 +393,14 @@ impl Solver<'_, '_, '_> {
         let function = self.function;
         let index = function.index;
         match inst.opcode() {
-            op::Variable => return Some(Rule::Known(self.built_in(inst.result(), path, bits)?)),
+            op::Variable => return Some(Rule::Fixed(self.built_in(inst.result(), path, bits)?)),
             op::Constant | op::SpecConstant | op::SpecConstantOp => {
                 return match index.value(inst.result(), self.options)? {
-                    Length::Fixed(value) => Some(Rule::Known(Range::only(value, bits))),
+                    Length::Fixed(value) => Some(Rule::Fixed(Range::only(value, bits))),
                     Length::Specialised { .. } => None,
                 };
             }
-            op::ConstantNull => return Some(Rule::Known(Range::only(0, bits))),
+            op::ConstantNull => return Some(Rule::Fixed(Range::only(0, bits))),
             _ => {}
         }
         let block = function.block_of(inst.result())?;

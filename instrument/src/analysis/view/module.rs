@@ -129,7 +129,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
 
     /// The view of a function. `None` if the function is too large, which [`ModuleView::given_up`] then says.
     pub(crate) fn function(&self, number: FunctionIndex) -> Option<&FunctionView<'a, 'w>> {
-        let made = self.functions.get(number)?.get_or_init(|| {
+        let view = self.functions.get(number)?.get_or_init(|| {
             let view = self.make(number);
             if view.is_none() {
                 let name = self
@@ -143,7 +143,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
             }
             view
         });
-        made.as_ref()
+        view.as_ref()
     }
 
     fn make(&self, number: FunctionIndex) -> Option<FunctionView<'a, 'w>> {
@@ -193,8 +193,8 @@ impl<'a, 'w> ModuleView<'a, 'w> {
         })
     }
 
-    fn give_up(&self, what: String) {
-        self.given_up.borrow_mut().push(what);
+    fn give_up(&self, text: String) {
+        self.given_up.borrow_mut().push(text);
     }
 
     /// What was too large to be followed so far, for the log.

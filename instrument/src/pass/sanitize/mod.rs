@@ -116,6 +116,6 @@ pub(crate) fn plant(
     module
         .planted
         .warnings
-        .extend(warnings.map(|what| format!("checks are left out: {what}")));
+        .extend(warnings.map(|text| format!("checks are left out: {text}")));
     module.finish()
 }

@@ -92,7 +92,7 @@ pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted
         ..
     } = pass;
     let given_up = view.given_up().into_iter();
-    found.warnings = given_up.map(|what| format!("values are left out: {what}")).collect();
+    found.warnings = given_up.map(|text| format!("values are left out: {text}")).collect();
     if !edits.is_empty() {
         out.finish(index, &mut edits);
     }
