@@ -1,12 +1,9 @@
 //! Places phis and connects uses with definitions.
 
-use super::touches::{By, Source, Touch, Writes};
+use super::touches::{By, MAX_DEFINITIONS, Source, Touch, Writes};
 use super::{Definition, Memory, MemoryUse, Origin};
 use crate::analysis::graph::BlockTable;
 use crate::analysis::index::typed::{BlockIndex, CellIndex, DefIndex, Table};
-
-/// Limit on definitions of one function. Modules with more are not analysed, which the caller logs.
-pub(super) const MAX_DEFINITIONS: usize = 1 << 22;
 
 impl Memory {
     /// `None` if there are more than [`MAX_DEFINITIONS`] definitions.

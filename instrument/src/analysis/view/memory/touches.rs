@@ -1,6 +1,5 @@
 //! What each block of a function does to cells, in its order.
 
-use super::builder::MAX_DEFINITIONS;
 use super::{Event, EventKind};
 use crate::analysis::graph::{BlockTable, FunctionGraph};
 use crate::analysis::index::typed::{AccessIndex, CellIndex, ObjectIndex};
@@ -9,6 +8,9 @@ use crate::analysis::view::accesses::{Access, AccessKind, FunctionAccesses, Obje
 use crate::analysis::view::cells::Cells;
 use crate::analysis::view::summaries::{Summary, publishes};
 use crate::spv::{Id, op};
+
+/// Limit on definitions of one function. Modules with more are not analysed, which the caller logs.
+pub(super) const MAX_DEFINITIONS: usize = 1 << 22;
 
 /// What an access or event does to one cell.
 #[derive(Clone, Copy, Debug)]
