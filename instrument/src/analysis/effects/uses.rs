@@ -278,7 +278,7 @@ impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
         match event.kind {
             EventKind::Emit => UseEffect::Effect,
             EventKind::Barrier if object.class == ObjectClass::Output => UseEffect::Effect,
-            EventKind::Barrier => match function.is_read_behind_barrier(self.view, object.pointer, event) {
+            EventKind::Barrier => match self.view.is_read_behind_barrier(function, object.pointer, event) {
                 true => UseEffect::Effect,
                 false => nothing(),
             },

@@ -3,10 +3,10 @@
 use super::comparisons::refined;
 use super::facts::{Fact, Facts};
 use super::glsl_operations::computed_glsl;
-use super::integer_bits;
 use super::interval::Range;
 use super::keys::{Key, Keys};
 use super::operations::computed;
+use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::view::path::{Path, type_at};
@@ -477,4 +477,13 @@ fn is_by_component(opcode: u16) -> bool {
             | op::UMod..=op::SMod
             | op::ShiftRightLogical..=op::BitCount
     )
+}
+
+/// Width of an integer type or of the components of a vector of integers, if it has at most 64 bits.
+pub(super) fn integer_bits(index: &Index<'_>, ty: Id) -> Option<u32> {
+    let mut ty = index.def(ty)?;
+    if ty.opcode() == op::TypeVector {
+        ty = index.def(ty.element_type())?;
+    }
+    (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
 }

@@ -31,13 +31,12 @@ mod operations;
 mod tests;
 
 use super::effects::Condition;
-use super::index::Index;
 use super::index::typed::{BlockIndex, FunctionIndex};
 use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
-use crate::spv::{Id, op};
+use crate::spv::Id;
 use facts::Facts;
-use fixpoint::FunctionRanges;
+use fixpoint::{FunctionRanges, integer_bits};
 pub(crate) use interval::Range;
 use local_size::local_size;
 use rustc_hash::FxHashMap as HashMap;
@@ -108,13 +107,4 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         let index = self.view.index;
         integer_bits(index, index.type_of(value))
     }
-}
-
-/// Width of an integer type or of the components of a vector of integers, if it has at most 64 bits.
-fn integer_bits(index: &Index<'_>, ty: Id) -> Option<u32> {
-    let mut ty = index.def(ty)?;
-    if ty.opcode() == op::TypeVector {
-        ty = index.def(ty.element_type())?;
-    }
-    (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
 }

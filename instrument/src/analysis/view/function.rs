@@ -2,8 +2,7 @@
 
 use super::accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass};
 use super::cells::Cells;
-use super::memory::{Event, Memory, Origin};
-use super::module::ModuleView;
+use super::memory::{Memory, Origin};
 use super::path::Path;
 use super::uses::Uses;
 use crate::analysis::graph::FunctionGraph;
@@ -137,56 +136,6 @@ impl<'w> FunctionView<'_, 'w> {
             Some(cell) => cell.path.clone(),
             None => path.into(),
         }
-    }
-
-    /// Whether a Workgroup variable may be read, by any invocation, between a barrier of this function and the next one.
-    pub(crate) fn is_read_behind_barrier(&self, module: &ModuleView<'_, '_>, variable: Id, barrier: Event) -> bool {
-        let mut seen = self.graph.table(|_| false);
-        let mut worklist = vec![(barrier.block, barrier.offset + 1)];
-        while let Some((number, from)) = worklist.pop() {
-            let Some(block) = self.index.blocks.get(number) else {
-                continue;
-            };
-            let mut is_open = true;
-            for inst in self
-                .index
-                .insts(block.offset, block.end)
-                .filter(|inst| inst.offset >= from)
-            {
-                if self.may_read(module, &inst, variable) {
-                    return true;
-                }
-                if module.synchronizes(&inst) {
-                    is_open = false;
-                    break;
-                }
-            }
-            for to in self.graph.successors(number).iter().filter(|_| is_open) {
-                if let Some(mark) = seen.get_mut(*to).filter(|mark| !**mark) {
-                    *mark = true;
-                    worklist.push((*to, 0));
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether an instruction may read a variable of the module.
-    fn may_read(&self, module: &ModuleView<'_, '_>, inst: &Inst<'_>, variable: Id) -> bool {
-        if inst.opcode() == op::FunctionCall {
-            let callee = module.summary_of(inst.callee());
-            return callee.is_none_or(|callee| callee.is_unknown || callee.reads.contains(&variable));
-        }
-        let mut accesses = self.accesses.at(inst.offset);
-        accesses.any(|access| {
-            let object = self.accesses.objects.get(access.place.object);
-            let is_it = object.is_some_and(|object| object.pointer == variable);
-            is_it
-                && matches!(
-                    access.kind,
-                    AccessKind::Load(_) | AccessKind::CopyFrom | AccessKind::Other
-                )
-        })
     }
 
     /// The object of which a definition is a part.

@@ -1,9 +1,9 @@
 //! The functions of a module: accesses, summaries, and the view of each that somebody asks for.
 
-use super::accesses::{FunctionAccesses, ObjectClass};
+use super::accesses::{AccessKind, FunctionAccesses, ObjectClass};
 use super::cells::Cells;
 use super::function::FunctionView;
-use super::memory::{Memory, Source};
+use super::memory::{Event, Memory, Source};
 use super::summaries::{self, Summary, summarize};
 use super::uses::Uses;
 use crate::analysis::callgraph::CallGraph;
@@ -200,5 +200,55 @@ impl<'a, 'w> ModuleView<'a, 'w> {
     /// What was too large to be followed so far, for the log.
     pub(crate) fn given_up(&self) -> Vec<String> {
         self.given_up.borrow().clone()
+    }
+
+    /// Whether a Workgroup variable may be read, by any invocation, between a barrier of a function and the next one.
+    pub(crate) fn is_read_behind_barrier(&self, function: &FunctionView<'_, '_>, variable: Id, barrier: Event) -> bool {
+        let mut seen = function.graph.table(|_| false);
+        let mut worklist = vec![(barrier.block, barrier.offset + 1)];
+        while let Some((number, from)) = worklist.pop() {
+            let Some(block) = function.index.blocks.get(number) else {
+                continue;
+            };
+            let mut is_open = true;
+            for inst in self
+                .index
+                .insts(block.offset, block.end)
+                .filter(|inst| inst.offset >= from)
+            {
+                if self.may_read(function, &inst, variable) {
+                    return true;
+                }
+                if self.synchronizes(&inst) {
+                    is_open = false;
+                    break;
+                }
+            }
+            for to in function.graph.successors(number).iter().filter(|_| is_open) {
+                if let Some(mark) = seen.get_mut(*to).filter(|mark| !**mark) {
+                    *mark = true;
+                    worklist.push((*to, 0));
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an instruction may read a variable of the module.
+    fn may_read(&self, function: &FunctionView<'_, '_>, inst: &Inst<'_>, variable: Id) -> bool {
+        if inst.opcode() == op::FunctionCall {
+            let callee = self.summary_of(inst.callee());
+            return callee.is_none_or(|callee| callee.is_unknown || callee.reads.contains(&variable));
+        }
+        let mut accesses = function.accesses.at(inst.offset);
+        accesses.any(|access| {
+            let object = function.accesses.objects.get(access.place.object);
+            let is_it = object.is_some_and(|object| object.pointer == variable);
+            is_it
+                && matches!(
+                    access.kind,
+                    AccessKind::Load(_) | AccessKind::CopyFrom | AccessKind::Other
+                )
+        })
     }
 }
