@@ -1,6 +1,6 @@
 //! What may be undefined: parts of values and of memory.
 
-use super::ValuePart;
+use super::parts::ValuePart;
 use crate::analysis::index::typed::{DefIndex, FunctionIndex};
 use crate::analysis::view::path::Path;
 use rustc_hash::FxHashMap as HashMap;

@@ -36,64 +36,10 @@
 mod items;
 mod observed;
 mod parts;
+mod point;
 mod points;
 mod uses;
 
 pub(crate) use parts::{ValuePart, component_count};
-
-use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::view::ModuleView;
-use crate::spv::Id;
-use observed::Solver;
-use points::PointCache;
-
-/// A part of a condition under which a value has an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Condition {
-    pub(crate) value: Id,
-    /// The component of a vector.
-    pub(crate) component: Option<u32>,
-    pub(crate) test: Test,
-}
-
-/// What a condition asks of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Test {
-    True,
-    False,
-    /// Of a number.
-    NonZero,
-}
-
-/// A place at which a value is certain to have an effect if the conditions hold, which are known there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct EffectPoint {
-    pub(crate) block: BlockIndex,
-    /// Word offset of an instruction.
-    pub(crate) offset: usize,
-    pub(crate) conditions: Vec<Condition>,
-}
-
-/// The effects of the values of a module.
-pub(crate) struct Effects<'v, 'a, 'w> {
-    solver: Solver<'v, 'a, 'w>,
-    points: PointCache,
-}
-
-impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
-    /// Computes nothing yet.
-    pub(crate) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self {
-            solver: Solver::new(view),
-            points: PointCache::default(),
-        }
-    }
-
-    /// What was left out so far because it is too much, for the log.
-    pub(crate) fn given_up(&self) -> Option<String> {
-        let (walks, points) = (self.solver.given_up(), self.points.given_up);
-        let walks =
-            walks.then(|| "the branches between values and their effects are too many to follow all".to_owned());
-        walks.or_else(|| (points > 0).then(|| format!("{points} values have effects at too many places to check all")))
-    }
-}
+pub(crate) use point::{Condition, EffectPoint, Test};
+pub(crate) use points::Effects;

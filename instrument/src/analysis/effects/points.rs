@@ -1,11 +1,13 @@
 //! The places at which a value has an effect.
 
 use super::items::{Item, ItemId, ItemKind};
+use super::observed::Solver;
+use super::parts::ValuePart;
+use super::point::{Condition, EffectPoint, Test};
 use super::uses::{ItemUse, UseEffect};
-use super::{Condition, EffectPoint, Effects, Test, ValuePart};
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
-use crate::analysis::view::FunctionView;
+use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
@@ -17,11 +19,35 @@ const MAX_CONDITIONS: usize = 8;
 
 /// The points of items.
 #[derive(Debug, Default)]
-pub(super) struct PointCache {
+struct PointCache {
     /// An empty list for those that are being computed: a cycle, which only invalid modules have.
     found: HashMap<ItemId, Rc<[EffectPoint]>>,
     /// Items with more points than are kept.
-    pub(super) given_up: usize,
+    given_up: usize,
+}
+
+/// The effects of the values of a module.
+pub(crate) struct Effects<'v, 'a, 'w> {
+    solver: Solver<'v, 'a, 'w>,
+    points: PointCache,
+}
+
+impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
+    /// Computes nothing yet.
+    pub(crate) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
+        Self {
+            solver: Solver::new(view),
+            points: PointCache::default(),
+        }
+    }
+
+    /// What was left out so far because it is too much, for the log.
+    pub(crate) fn given_up(&self) -> Option<String> {
+        let (walks, points) = (self.solver.given_up(), self.points.given_up);
+        let walks =
+            walks.then(|| "the branches between values and their effects are too many to follow all".to_owned());
+        walks.or_else(|| (points > 0).then(|| format!("{points} values have effects at too many places to check all")))
+    }
 }
 
 impl Effects<'_, '_, '_> {

@@ -1,8 +1,8 @@
 //! What becomes of an item at each of its uses.
 
 use super::items::{Item, ItemId, ItemKind, Items};
-use super::parts::results;
-use super::{Condition, Test, ValuePart};
+use super::parts::{ValuePart, results};
+use super::point::{Condition, Test};
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, Key as _};
 use crate::analysis::view::path::{Path, overlap, part_count, suffix_after};
 use crate::analysis::view::{
