@@ -1,7 +1,6 @@
 //! Ranges of the results of bit instructions.
 
-use super::interval::{Piece, Range, mask, signed};
-use super::operations::by_pieces;
+use super::interval::{Piece, Range, by_pieces, mask, signed};
 use crate::spv::op;
 
 /// `OpNot`.

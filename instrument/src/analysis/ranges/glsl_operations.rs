@@ -1,7 +1,7 @@
 //! Ranges of the results of `GLSL.std.450` instructions on integers.
 
-use super::interval::{Piece, Range, mask, signed};
-use super::operations::{by_pieces, subtracted};
+use super::interval::{Piece, Range, by_pieces, mask, signed};
+use super::operations::subtracted;
 use crate::spv::op::glsl;
 
 /// The range of the result of an instruction with these operands. `None` if nothing is known: another instruction, or operands of

@@ -211,3 +211,11 @@ impl Range {
 fn moved<T: PartialEq>(bound: T, old: T, limit: T) -> T {
     if bound == old { old } else { limit }
 }
+
+/// The range of what `compute` gives for every two pieces. `None` if it gives nothing for any.
+pub(super) fn by_pieces(left: Range, right: Range, compute: impl Fn(Piece, Piece) -> Option<Range>) -> Option<Range> {
+    let pairs = left
+        .pieces()
+        .flat_map(|one| right.pieces().map(move |other| (one, other)));
+    pairs.filter_map(|(one, other)| compute(one, other)).reduce(Range::join)
+}

@@ -6,7 +6,7 @@
 //! makes them undefined, since implementations agree less on these.
 
 use super::bit_operations as bit;
-use super::interval::{Piece, Range, mask, signed};
+use super::interval::{Piece, Range, by_pieces, mask, signed};
 use crate::spv::op;
 
 /// The range of the result, of `bits` bits, of an instruction on integers with these operands: for `OpSelect`, the two values.
@@ -64,14 +64,6 @@ fn binary(opcode: u16, left: Range, right: Range) -> Option<Range> {
         op::Select => Some(left.join(right)),
         _ => None,
     }
-}
-
-/// The range of what `compute` gives for every two pieces. `None` if it gives nothing for any.
-pub(super) fn by_pieces(left: Range, right: Range, compute: impl Fn(Piece, Piece) -> Option<Range>) -> Option<Range> {
-    let pairs = left
-        .pieces()
-        .flat_map(|one| right.pieces().map(move |other| (one, other)));
-    pairs.filter_map(|(one, other)| compute(one, other)).reduce(Range::join)
 }
 
 /// The number of values of a piece but one.
