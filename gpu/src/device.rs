@@ -287,6 +287,19 @@ impl<'gpu> Device<'gpu> {
     /// Index of a host-visible, coherent memory type among `allowed`, preferably with the flags `best`.
     pub(super) fn host_memory(&self, allowed: u32, best: vk::MemoryPropertyFlags) -> Result<u32> {
         let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        let found = self.memory_type(allowed, [wanted | best, wanted]);
+        found.context("no memory type for buffers is host-visible and coherent")
+    }
+
+    /// Index of a memory type among `allowed`, preferably one of the device's own memory.
+    pub(super) fn device_memory(&self, allowed: u32) -> Result<u32> {
+        let preferred = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let found = self.memory_type(allowed, [preferred, vk::MemoryPropertyFlags::empty()]);
+        found.context("the resource has no memory type")
+    }
+
+    /// Index of a memory type among `allowed` that has the first of `choices` which some type has.
+    fn memory_type(&self, allowed: u32, choices: [vk::MemoryPropertyFlags; 2]) -> Option<u32> {
         // SAFETY: the handle belongs to the living instance.
         let memory = unsafe {
             self.gpu
@@ -297,10 +310,7 @@ impl<'gpu> Device<'gpu> {
             let mut types = memory.memory_types_as_slice().iter().zip(0..);
             types.find(|(kind, i)| allowed & (1 << i) != 0 && kind.property_flags.contains(flags))
         };
-        let found = with(wanted | best).or_else(|| with(wanted));
-        found
-            .map(|(_, i)| i)
-            .context("no memory type for buffers is host-visible and coherent")
+        choices.into_iter().find_map(with).map(|(_, i)| i)
     }
 }
 

@@ -63,7 +63,7 @@ impl<'device> Image<'device> {
         unsafe {
             image.raw = raw.create_image(&info, None)?;
             let needs = raw.get_image_memory_requirements(image.raw);
-            let kind = needs.memory_type_bits.trailing_zeros();
+            let kind = device.device_memory(needs.memory_type_bits)?;
             let info = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(kind);

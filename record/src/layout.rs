@@ -1,10 +1,9 @@
 //! Memory layout of the arena, for the GPU code that writes it and the host code that reads it.
 //!
 //! There is one arena per device: a control block, followed by a record area. On a discrete GPU a second control block in
-//! the GPU's own memory takes the atomics; the host then watches the first record in place of CURSOR. TICKS is in the one before
-//! the records, which the host can write. The host copies the
-//! control block in use in front of the records, so that every snapshot and dump has this layout. All words are 32 bits,
-//! little-endian.
+//! the GPU's own memory takes the atomics, and TICKS, since a GPU may keep host memory that it has read in its caches; the host then
+//! watches the first record in place of CURSOR. The host copies the control block in use in front of the records, so that every
+//! snapshot and dump has this layout. All words are 32 bits, little-endian.
 //!
 //! ```text
 //! control block:
@@ -63,7 +62,7 @@ pub const ABORTED_OFFSET: u32 = 4;
 /// Value of ABORTED after such an abort. Memory that was lost with the device reads as zeros or ones, which
 /// means nothing.
 pub const ABORTED: u32 = 1;
-/// Byte offset of TICKS in the control block before the records.
+/// Byte offset of TICKS in the control block.
 pub const TICKS_OFFSET: u32 = 8;
 /// Ticks that the loops of an invocation may see. The host advances TICKS by 1 in this part of the time that loops may run.
 pub const TIMEOUT_TICKS: u32 = 16;

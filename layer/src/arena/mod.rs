@@ -169,7 +169,7 @@ impl Arena {
 
     /// The word TICKS.
     pub fn ticks(&self) -> &AtomicU32 {
-        &Self::control_of(&self.records)[TICKS_WORD]
+        &self.control()[TICKS_WORD]
     }
 
     /// Ends the loops of invocations that hang because of `trap = hang`.

@@ -6,7 +6,7 @@ use super::{ray, ray_pipeline_creation};
 use crate::case::{Case, cases};
 use crate::glsl_debug::{self, Form};
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, ShaderSource, Stage, specialization};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use ash::vk;
 use std::ffi::CStr;
 
@@ -189,9 +189,9 @@ fn shader_object(gpu: &Gpu, kind: vk::ShaderCodeTypeEXT) -> Result<()> {
     let mut small = create(vk::ShaderCodeTypeEXT::SPIRV, &code, Values::Small)?;
     if kind == vk::ShaderCodeTypeEXT::BINARY {
         // SAFETY: the shader belongs to the device.
-        let data = unsafe { objects.get_shader_binary_data(small) }?;
+        let data = unsafe { objects.get_shader_binary_data(small) }.context("vkGetShaderBinaryDataEXT")?;
         destroy(&objects, &[small]);
-        small = create(kind, &data, Values::Small)?;
+        small = create(kind, &data, Values::Small).context("vkCreateShadersEXT")?;
     }
     device.name(small, c"shader 8")?;
     let submission = crate::vk::Submission::record(&device, |raw, commands| {

@@ -143,7 +143,7 @@ impl Runtime {
     /// Loads TICKS, which the host advances.
     pub(crate) fn load_ticks(&mut self, out: &mut Emitter) -> Id {
         let ty = self.types(out).uint_pointer;
-        let address = self.arena.before_records() + u64::from(TICKS_OFFSET);
+        let address = self.arena.control + u64::from(TICKS_OFFSET);
         let ticks = self.pointer_to(out, ty, address);
         let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
         out.calculate(op::AtomicLoad, (ticks, scope, relaxed))
