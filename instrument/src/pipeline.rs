@@ -17,7 +17,8 @@ use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
 use crate::pass::{
-    abort, constant_data, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip, values,
+    abort, constant_data, exit_loop, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip,
+    values,
 };
 use crate::spv::words::header;
 use facts::{Fact, Found, LoweredAborts};
@@ -28,7 +29,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 12] = [
+const PASSES: [Pass; 13] = [
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
@@ -50,6 +51,10 @@ const PASSES: [Pass; 12] = [
     }).repeated(),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
+    Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
+        let (edits, warning) = exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early);
+        Ok((edits, warning.map(Fact::Warning)))
+    }),
     Pass::new("strip", |s| s.lowers_no_aborts(), |s, m, _| {
         let (edits, uses_data) = strip::strip_features(&m.index, s.selected);
         Ok((edits, Some(Fact::UsesConstantData(uses_data))))
@@ -189,7 +194,10 @@ fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Re
         blocks: lowered.exits,
         headers: plan.polled_headers(&module.index),
     });
+    let functions = plan.functions_with_exits(&module.index);
+    let first_blocks = functions.filter_map(|(_, function)| module.index.blocks_of(function).first());
     let facts = LoweredAborts {
+        left_early: first_blocks.map(|block| block.label).collect(),
         uses_constant_data: lowered.uses_constant_data,
         key_spec_id: lowered.key_spec_id,
         templates: lowered.templates,

@@ -17,6 +17,7 @@ pub(crate) mod macro_uses;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
 mod message_work;
+pub(crate) mod nesting;
 pub(crate) mod preconditions;
 pub(crate) mod ranges;
 pub(crate) mod spec_constants;

@@ -2,6 +2,7 @@
 
 pub(crate) mod abort;
 pub(crate) mod constant_data;
+pub(crate) mod exit_loop;
 pub(crate) mod loop_normalize;
 pub(crate) mod outline;
 pub(crate) mod poison;

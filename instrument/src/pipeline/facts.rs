@@ -41,6 +41,8 @@ pub(super) struct LoweredAborts {
     pub(super) templates: BTreeMap<SiteId, Template>,
     /// `None`: no loop polls.
     pub(super) exits: Option<EarlyExits>,
+    /// Labels of the first blocks of the functions that invocations may leave early.
+    pub(super) left_early: HashSet<Id>,
 }
 
 /// The facts that passes have found so far.
@@ -56,6 +58,7 @@ pub(super) struct Facts {
     pub(super) uses_constant_data: bool,
     pub(super) key_spec_id: Option<u32>,
     pub(super) exits: Option<EarlyExits>,
+    pub(super) left_early: HashSet<Id>,
 }
 
 impl Facts {
@@ -76,6 +79,7 @@ impl Facts {
                 self.uses_constant_data = lowered.uses_constant_data;
                 self.key_spec_id = lowered.key_spec_id;
                 self.exits = lowered.exits;
+                self.left_early = lowered.left_early;
                 for site in &mut self.sites.table.sites {
                     site.template = lowered.templates.remove(&site.id);
                 }

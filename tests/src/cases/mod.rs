@@ -32,6 +32,7 @@ mod lost;
 mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
+mod many_aborts;
 mod many_devices;
 mod mesh;
 mod message;
@@ -114,6 +115,7 @@ pub fn all() -> Vec<Case> {
         lost_objects::CASES,
         lost_threads::CASES,
         lost_timeline::CASES,
+        many_aborts::CASES,
         many_devices::CASES,
         mesh::CASES,
         message::CASES,

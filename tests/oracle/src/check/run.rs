@@ -124,7 +124,7 @@ fn run(
         },
     )?;
     if with_arena {
-        machine.set_clock(arena.before_records() + u64::from(TICKS_OFFSET));
+        machine.set_clock(arena.control + u64::from(TICKS_OFFSET));
     }
     if let Some(budget) = options.budget.clone().filter(|_| !with_arena) {
         machine.set_loop_budget(budget);

@@ -60,7 +60,7 @@ impl Rewritten {
             if calls(block, |callee| self.polling.contains(&callee)) {
                 return true;
             }
-            worklist.extend(block.successors());
+            worklist.extend(block.successors().into_iter().skip(usize::from(repeats_never(block))));
         }
         false
     }
@@ -83,6 +83,18 @@ impl Rewritten {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a block ends the loop that the pass `exit_loop` puts around a function: its first successor, the header, never follows.
+fn repeats_never(block: &Block) -> bool {
+    let ops: Vec<u16> = block.insts.iter().map(|inst| inst.op).collect();
+    ops == [
+        op::Bitcast,
+        op::AccessChain,
+        op::AtomicLoad,
+        op::IEqual,
+        op::BranchConditional,
+    ]
 }
 
 fn calls(block: &Block, is_one: impl Fn(Id) -> bool) -> bool {

@@ -1,0 +1,145 @@
+//! Wraps a function with many early returns in a loop of one iteration.
+//!
+//! ```text
+//! %start: Variable ..            becomes    %start:  Variable .., Branch %header
+//!         code                              %header: LoopMerge %end %again, Branch %body
+//!                                           %body:   code
+//!         Return                                     Branch %again
+//!                                           %again:  %word = AtomicLoad ABORTED
+//!                                                    %never = IEqual %word 2
+//!                                                    BranchConditional %never %header %end
+//!                                           %end:    Return
+//! ```
+//!
+//! Mesa turns an early return into a condition around the rest of the function, but within a loop into a break. Its compiler for
+//! CPUs has room for 80 nested conditions and ignores those further in: the 80th abort of a function would be taken by
+//! every invocation (`analysis::nesting`). All other returns stay as they are.
+//!
+//! The condition of the back edge is not known to compilers: Mesa dissolves loops that do not repeat into nested conditions
+//! again. The loaded word is 0 or 1, or all zeros or ones once the device is lost.
+//!
+//! Runs after `reconverge`, the last pass that moves exits. Functions that return only from loops stay as they are, with a
+//! warning.
+
+use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::nesting::deep_functions;
+use crate::edit::Edits;
+use crate::edit::emitter::Emitter;
+use crate::edit::phi::PhiRenames;
+use crate::options::Arena;
+use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
+use crate::spv::{Id, Literal, Words, op};
+use rustc_hash::FxHashSet as HashSet;
+use vkabort_record::layout::{ABORTED, ABORTED_OFFSET};
+
+/// Most levels of nested conditions that a function and its callees may reach by early returns.
+const MAX_LEVELS: usize = 24;
+
+/// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`. Returns a warning if some
+/// cannot be wrapped.
+pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
+    let may_change = |number: FunctionIndex| {
+        let function = index.functions.get(number);
+        let first = function.and_then(|function| index.blocks_of(function).first());
+        first.is_some_and(|block| first_blocks.contains(&block.label))
+    };
+    let mut edits = Edits::default();
+    let functions = deep_functions(index, MAX_LEVELS, may_change);
+    let stay = functions.iter().filter(|deep| deep.outer_return.is_none()).count();
+    let warning = (stay > 0).then(|| {
+        format!(
+            "functions that return only from more than {MAX_LEVELS} loops: {stay}; Mesa's drivers for CPUs may end their \
+             invocations without an abort"
+        )
+    });
+    if stay == functions.len() {
+        return (edits, warning);
+    }
+    let mut wrapper = Wrapper {
+        index,
+        out: Emitter::new(index),
+        edits: &mut edits,
+        arena,
+        aborted: None,
+    };
+    for deep in &functions {
+        if let Some(last) = deep.outer_return {
+            wrapper.wrap(deep.function, last);
+        }
+    }
+    let out = wrapper.out;
+    out.finish(index, &mut edits);
+    (edits, warning)
+}
+
+struct Wrapper<'a, 'w> {
+    index: &'a Index<'w>,
+    out: Emitter,
+    edits: &'a mut Edits,
+    arena: Arena,
+    /// Type of pointers to the control block from ABORTED on, its address, and the type of pointers to ABORTED.
+    aborted: Option<[Id; 3]>,
+}
+
+impl Wrapper<'_, '_> {
+    /// Wraps a function, with `last` as the return behind the loop.
+    fn wrap(&mut self, function: &Function, last: &Block) {
+        let index = self.index;
+        let Some(first) = index.blocks_of(function).first() else {
+            return;
+        };
+        let [header, body, again, end] = [(); 4].map(|()| self.out.fresh());
+        let variables = index.body(first).filter(|inst| inst.opcode() == op::Variable);
+        let start = variables.last().map_or(first.offset + 2, |inst| inst.end());
+        self.out.branch(header);
+        self.out.label(header);
+        self.out.op(op::LoopMerge, (end, again, Literal(0)));
+        self.out.branch(body);
+        self.out.label(body);
+        self.out.write_position(&index.position(first, start));
+        self.out.place(|code| self.edits.insert(start, code));
+        let mut renames = PhiRenames::default();
+        renames.moved(&index.successors(first), first.label, body);
+        renames.apply(index, function, self.edits);
+
+        self.out.branch(again);
+        let terminator = index.terminator(last);
+        self.out.place(|code| self.edits.replace_inst(&terminator, code));
+        self.out.label(again);
+        let never = self.never();
+        self.out.op(op::BranchConditional, (never, header, end));
+        self.out.label(end);
+        self.out.op(terminator.opcode(), Words(terminator.from(1)));
+        let after_blocks = index.blocks_of(function).last().map_or(function.end, |block| block.end);
+        self.out.place(|code| self.edits.insert(after_blocks, code));
+    }
+
+    /// A condition that is false.
+    fn never(&mut self) -> Id {
+        let (index, arena) = (self.index, self.arena);
+        let (uint, bool) = (self.out.uint(), self.out.bool());
+        let [block_pointer, address, word_pointer] = *self.aborted.get_or_insert_with(|| {
+            let out = &mut self.out;
+            let block = out.structure(&[uint]);
+            out.decorate(block, decoration::Block, &[]);
+            out.decorate_member(block, 0, decoration::Offset, &[ABORTED_OFFSET]);
+            let uvec2 = out.vector(uint, 2);
+            let [low, high] = [arena.control as u32, (arena.control >> 32) as u32].map(|word| out.constant(word));
+            let class = storage_class::PhysicalStorageBuffer;
+            [
+                out.pointer(class, block),
+                out.value(op::ConstantComposite, uvec2, (low, high)),
+                out.pointer(class, uint),
+            ]
+        });
+        let is_vulkan = index.inst(index.sections.memory_model).memory_model() == memory_model::Vulkan;
+        let is_narrow = is_vulkan && !index.has_capability(capability::VulkanMemoryModelDeviceScope);
+        let scope = if is_narrow { scope::QueueFamily } else { scope::Device };
+        let [scope, zero, impossible] = [scope, 0, ABORTED + 1].map(|value| self.out.constant(value));
+        let control = self.out.emit(op::Bitcast, block_pointer, address);
+        let pointer = self.out.emit(op::AccessChain, word_pointer, (control, zero));
+        let word = self.out.emit(op::AtomicLoad, uint, (pointer, scope, zero));
+        self.out.emit(op::IEqual, bool, (word, impossible))
+    }
+}
