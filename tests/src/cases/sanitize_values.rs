@@ -62,6 +62,13 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_values::what_is_repaired" => silent_if(gpu, REPAIRED), set(SANITIZE), silent();
     "sanitize_values::what_is_not_read" => silent_if(gpu, UNREAD), set(SANITIZE), silent();
     "sanitize_values::what_is_in_bounds" => silent_if(gpu, IN_BOUNDS), set(SANITIZE), silent();
+    // The access is undefined, whatever becomes of the value.
+    "sanitize_values::an_element_that_a_selection_drops" => fault(gpu, "uint lut[4] = uint[](1u, 2u, 3u, 4u); result = mix(1u, lut[k], k < 4u);"),
+        set(SANITIZE), logs(&["index 70 is out of bounds of `lut` (4 elements)"]);
+    "sanitize_values::an_element_that_is_not_used" => fault(gpu, "uint lut[4] = uint[](1u, 2u, 3u, 4u); uint element = lut[k]; result = 1u;"),
+        set(SANITIZE), logs(&["index 70 is out of bounds of `lut` (4 elements)"]);
+    "sanitize_values::a_load_beyond_the_buffer" => fault(gpu, "uint beyond = words[word == 7u ? 70u : i]; result = 1u;"),
+        set(REQUESTED), logs(&["index 70 is out of bounds of `words` (64 elements)"]);
     "sanitize_values::a_store_beyond_the_buffer" => fault(gpu, "words[word == 7u ? 64u : i] = word; result = 1u;"),
         set(REQUESTED), logs(&["index 64 is out of bounds of `words` (64 elements)"]);
     "sanitize_values::an_atomic_beyond_the_buffer" => fault(gpu, "result = atomicAdd(words[word == 7u ? 4000u : i], 0u);"),
@@ -118,8 +125,6 @@ const DROPPED: &str = "
     bool is_zero = zero == 0u;
     result = mix(5u / zero, 1u, is_zero);
     result += mix(word << (zero + 32u), 1u, true);
-    uint lut[4] = uint[](1u, 2u, 3u, 4u);
-    result += mix(1u, lut[k], k < 4u);
     result += all(bvec2(!is_zero, 5u / zero > 1u)) ? 1u : 2u;
     result += mix(uvec2(5u) / uvec2(zero, 1u), uvec2(1u), bvec2(is_zero, false)).x;
     result += subgroupBroadcastFirst(5u / zero);";
@@ -141,13 +146,10 @@ const REPAIRED: &str = "
     result += v.x + v.y;";
 const UNREAD: &str = "
     uint never = 5u / zero;
-    uint lut[4] = uint[](1u, 2u, 3u, 4u);
-    uint element = lut[k];
     uvec3 v = uvec3(5u) / uvec3(1u, 2u, zero);
     result = v.x + v.y;
-    if (zero != 0u) { result += never + element; }";
+    if (zero != 0u) { result += never; }";
 const ORDINARY: &str = "
-    uint beyond = words[word == 7u ? 70u : i];
     float never = uintBitsToFloat(0x7FC00000u), moved = uintBitsToFloat(word * 0u + 0x7F800000u);
     floats[i] = moved;
     float big = word == 7u ? x * 1e10 : -0.5;

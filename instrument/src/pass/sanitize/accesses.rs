@@ -8,26 +8,37 @@ use crate::spv::{Id, Inst, op, op_sets};
 /// Limit on access chains that form one pointer.
 const MAX_CHAINS: usize = 16;
 
-/// The instructions that access elements: with the pointer of those that access memory.
-pub(super) fn accesses<'w>(index: &Index<'w>, function: &Function) -> Vec<(BlockIndex, (Inst<'w>, Option<Id>))> {
-    find(index, function, |inst| {
-        let pointer = match inst.opcode() {
-            op::Load => Some(inst.id(3)),
-            op::Store | op::AtomicStore => Some(inst.id(1)),
-            opcode if op_sets::is_atomic_read(opcode) => Some(inst.id(3)),
-            op::VectorExtractDynamic | op::VectorInsertDynamic => None,
-            _ => return None,
-        };
-        Some((*inst, pointer))
-    })
+/// An access to an element.
+#[derive(Clone, Copy)]
+pub(super) struct Access<'w> {
+    pub(super) block: BlockIndex,
+    pub(super) inst: Inst<'w>,
+    /// The pointer to the element. `None`: the instruction takes the element from a value.
+    pub(super) pointer: Option<Id>,
 }
 
-/// Whether an instruction of [`accesses`] changes memory.
-pub(super) fn changes_memory(inst: &Inst<'_>) -> bool {
-    !matches!(
-        inst.opcode(),
-        op::Load | op::VectorExtractDynamic | op::VectorInsertDynamic | op::AtomicLoad
-    )
+/// The accesses of a function to elements. A copy has two.
+pub(super) fn accesses<'w>(index: &Index<'w>, function: &Function) -> Vec<Access<'w>> {
+    let found = find(index, function, |inst| {
+        let pointers: &[usize] = match inst.opcode() {
+            op::Load => &[3],
+            op::Store | op::AtomicStore => &[1],
+            op::CopyMemory => &[1, 2],
+            opcode if op_sets::is_atomic_read(opcode) => &[3],
+            op::VectorExtractDynamic | op::VectorInsertDynamic => &[],
+            _ => return None,
+        };
+        Some((*inst, pointers))
+    });
+    let mut accesses = Vec::new();
+    for (block, (inst, pointers)) in found {
+        let access = |pointer| Access { block, inst, pointer };
+        match pointers {
+            [] => accesses.push(access(None)),
+            _ => accesses.extend(pointers.iter().map(|at| access(Some(inst.id(*at))))),
+        }
+    }
+    accesses
 }
 
 /// The indices that lead from a variable or parameter to the element that a pointer points to.

@@ -5,12 +5,11 @@
 //! are signed, so a negative one is out of bounds.
 //!
 //! Checked are accesses to variables of the storage classes `Function`, `Private` and `Workgroup`, which no robustness feature
-//! covers, where the element is loaded, stored or changed by an atomic: a pointer that is made and not used accesses nothing. Of
-//! loads only those whose value has an effect (`analysis::effects`): compilers move loads in front of the selection that drops
-//! their value. Not checked: constant indices, which a validator checks; indices below the size by masks, clamps, branches and
-//! counted loops (`analysis::ranges`); pointers of unknown size (`OpPtrAccessChain`, physical storage buffers); cooperative matrices;
-//! copies of whole objects through a pointer (`OpCopyMemory`); pointers that a call receives, which the callee checks where it knows
-//! the size.
+//! covers, where the element is loaded, stored, copied or changed by an atomic, whatever becomes of its value: the access itself is
+//! undefined. A pointer that is made and not used accesses nothing. A component that is taken from a value is checked where it has an
+//! effect (`analysis::effects`). Not checked: constant indices, which a validator checks; indices below the size by masks, clamps,
+//! branches and counted loops (`analysis::ranges`); pointers of unknown size (`OpPtrAccessChain`, physical storage buffers);
+//! cooperative matrices; pointers that a call receives, which the callee checks where it knows the size.
 
 use super::accesses::{accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
@@ -22,13 +21,13 @@ use crate::spv::{Id, Inst, op};
 
 /// Plants the check into a function.
 pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    for (block, (inst, pointer)) in accesses(planter.index, planter.function) {
-        let indexings = match pointer {
+    for access in accesses(planter.index, planter.function) {
+        let indexings = match access.pointer {
             Some(pointer) => of_pointer(planter, pointer),
-            None => of_vector(planter, &inst).into_iter().collect(),
+            None => of_vector(planter, &access.inst).into_iter().collect(),
         };
         for indexing in indexings {
-            plant_indexing(planter, facts, Check::Bounds, (block, inst), &indexing);
+            plant_indexing(planter, facts, Check::Bounds, access, &indexing);
         }
     }
 }

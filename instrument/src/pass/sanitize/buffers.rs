@@ -1,16 +1,15 @@
-//! Stores beyond a buffer or beyond an array in it, and descriptors beyond their array.
+//! Accesses beyond a buffer or beyond an array in it, and descriptors beyond their array.
 //!
 //! Without the feature `robustBufferAccess`, an access outside the memory of a descriptor is undefined (Vulkan specification,
-//! Features), and so is a descriptor at an index that its binding does not have ("Descriptor indexing"). Loads are not checked:
-//! they damage nothing, and programs read beyond their data where they do not use it.
+//! Features), and so is a descriptor at an index that its binding does not have ("Descriptor indexing").
 //!
 //! On request, since programs rely on robust access: nothing is planted if the layer says that the device may have it
-//! ([`crate::Sanitize::robust_buffers`]). Checked are stores and atomics to the runtime array at the end of a block
-//! (`OpArrayLength`), to arrays, vectors and matrices of fixed size in a block, and every access through an array of descriptors of
-//! declared size whose effect is seen. Not checked: constant indices; arrays of descriptors without a size; physical storage
+//! ([`crate::Sanitize::robust_buffers`]). Checked are loads, stores, copies and atomics of the runtime array at the end of a block
+//! (`OpArrayLength`), of arrays, vectors and matrices of fixed size in a block, and every access through an array of descriptors of
+//! declared size. Not checked: constant indices; arrays of descriptors without a size; physical storage
 //! buffers, whose size is unknown; texels, which images bound themselves.
 
-use super::accesses::{Indices, accesses, changes_memory, indices};
+use super::accesses::{Indices, accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::planter::Planter;
 use super::values::ValueFacts;
@@ -23,16 +22,16 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
     if planter.options().sanitize.robust_buffers {
         return;
     }
-    for (block, (inst, pointer)) in accesses(planter.index, planter.function) {
-        let Some(pointer) = pointer else { continue };
-        for indexing in of_pointer(planter, pointer, changes_memory(&inst)) {
-            plant_indexing(planter, facts, Check::Buffers, (block, inst), &indexing);
+    for access in accesses(planter.index, planter.function) {
+        let Some(pointer) = access.pointer else { continue };
+        for indexing in of_pointer(planter, pointer) {
+            plant_indexing(planter, facts, Check::Buffers, access, &indexing);
         }
     }
 }
 
 /// The indices that lead to an element of a buffer or to a descriptor.
-fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id, is_changed: bool) -> Vec<Indexing> {
+fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id) -> Vec<Indexing> {
     let index = planter.index;
     let Some(indices) = indices(index, pointer) else {
         return Vec::new();
@@ -45,8 +44,7 @@ fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id, is_changed: bool) -> V
     let mut found = Vec::new();
     for (number, step) in indices.steps.iter().enumerate() {
         let is_descriptor = number == 0 && index.opcode(step.composite) == op::TypeArray;
-        let is_element = is_changed && is_buffer;
-        if !is_descriptor && !is_element {
+        if !is_descriptor && !is_buffer {
             continue;
         }
         let size = match index.opcode(step.composite) {

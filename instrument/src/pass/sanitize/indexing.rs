@@ -1,6 +1,6 @@
 //! Checks of indices: how they are compared with a size, and what the message says.
 
-use super::accesses::{Step, changes_memory};
+use super::accesses::{Access, Step};
 use super::message::Message;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
@@ -9,10 +9,9 @@ use super::values::ValueFacts;
 use crate::analysis::effects::{EffectPoint, ValuePart};
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
-use crate::analysis::index::typed::BlockIndex;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::{Id, Inst, Literal, op};
+use crate::spv::{Id, Literal, op};
 use smallvec::{SmallVec, smallvec};
 
 /// An index with the size that it must be below.
@@ -80,12 +79,12 @@ pub(super) fn size(planter: &Planter<'_, '_, '_>, ty: Id) -> Option<(Size, &'sta
     }
 }
 
-/// Plants a check of an index where its element is accessed.
+/// Plants a check of an index: of memory where its element is accessed, of a value where the element has an effect.
 pub(super) fn plant_indexing<'w>(
     planter: &mut Planter<'_, '_, 'w>,
     facts: &mut ValueFacts<'_, '_, '_, 'w>,
     check: Check,
-    (block, inst): (BlockIndex, Inst<'w>),
+    Access { block, inst, pointer }: Access<'w>,
     indexing: &Indexing,
 ) {
     let index = planter.index;
@@ -106,13 +105,13 @@ pub(super) fn plant_indexing<'w>(
     if !is_comparable || !can_fail(facts.ranges().range(&here, indexing.index, None).max()) {
         return;
     }
-    let points = match changes_memory(&inst) {
-        true => vec![EffectPoint {
+    let points = match pointer {
+        Some(_) => vec![EffectPoint {
             block,
             offset: inst.offset,
             conditions: Vec::new(),
         }],
-        false => facts.points(&ValuePart::whole(inst.result())),
+        None => facts.points(&ValuePart::whole(inst.result())),
     };
     let key = key(check, indexing);
     for point in points {
