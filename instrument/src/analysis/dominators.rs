@@ -1,5 +1,6 @@
 //! Dominator trees of control flow graphs.
 
+use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{Node, Table};
 
 /// The dominator tree of the nodes that node 0 reaches.
@@ -26,14 +27,7 @@ impl Dominators {
             }
         }
         let number = |node| numbers.get(node).copied().unwrap_or(usize::MAX);
-        let mut predecessors: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-        for node in &postorder {
-            for next in successors.get(*node).into_iter().flatten() {
-                if let Some(list) = predecessors.get_mut(*next) {
-                    list.push(*node);
-                }
-            }
-        }
+        let predecessors = predecessors(successors);
         let mut parents: Table<Node, Option<Node>> = successors.map(|_| None);
         if let Some(slot) = parents.get_mut(root) {
             *slot = Some(root);

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use crate::analysis::callgraph::CallGraph;
+use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Node, Table};
 use crate::analysis::index::{Function, Index};
 use crate::spv::{Id, op};
@@ -115,14 +116,7 @@ impl<'a, 'w> Waits<'a, 'w> {
 
 /// Blocks from which one of `targets` can be reached, the targets included.
 pub(super) fn reaching(successors: &Table<Node, Vec<Node>>, targets: &Table<Node, bool>) -> Table<Node, bool> {
-    let mut predecessors: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-    for (node, next) in successors.iter() {
-        for to in next {
-            if let Some(list) = predecessors.get_mut(*to) {
-                list.push(node);
-            }
-        }
-    }
+    let predecessors = predecessors(successors);
     let mut found = successors.map(|_| false);
     let mut worklist: Vec<Node> = targets.keys().filter(|node| targets.is_set(*node)).collect();
     while let Some(node) = worklist.pop() {
