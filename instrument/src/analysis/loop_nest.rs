@@ -1,7 +1,7 @@
 //! The loops of a function and how they nest.
 
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::index::{Function, Index};
 use crate::spv::Id;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
@@ -87,13 +87,5 @@ impl LoopNest {
         };
         let closed = self.loops.iter().filter(|l| !is_own(l));
         closed.flat_map(|l| l.continues.iter().copied()).collect()
-    }
-
-    /// The block with the back edge of a loop, if there is one such block.
-    pub(crate) fn back_edge<'i>(index: &'i Index<'_>, l: &Loop) -> Option<(BlockIndex, &'i Block)> {
-        let header = index.blocks.get(l.header)?.label;
-        let blocks = l.blocks.iter().filter_map(|b| Some((*b, index.blocks.get(*b)?)));
-        let mut back = blocks.filter(|(_, block)| index.successors(block).contains(&header));
-        back.next().filter(|_| back.next().is_none())
     }
 }

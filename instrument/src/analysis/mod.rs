@@ -21,7 +21,6 @@ pub(crate) mod preconditions;
 pub(crate) mod ranges;
 pub(crate) mod spec_constants;
 pub(crate) mod trip_count;
-pub(crate) mod variable_uses;
 pub(crate) mod view;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

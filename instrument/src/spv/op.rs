@@ -77,7 +77,8 @@ pub(crate) mod glsl {
     from_spirv! { u32; GlslStd450Op:
         Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
         Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
-        Normalize Reflect Refract FindILsb FindSMsb FindUMsb
+        Normalize Reflect Refract FindILsb FindSMsb FindUMsb InterpolateAtCentroid
+        InterpolateAtSample InterpolateAtOffset
     }
 }
 
