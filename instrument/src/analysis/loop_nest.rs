@@ -19,6 +19,26 @@ pub(crate) struct Loop {
     pub(crate) parent: Option<usize>,
 }
 
+impl Loop {
+    /// The loop with this header, merge block and continue target. O(blocks of the loop).
+    pub(crate) fn new(
+        index: &Index<'_>,
+        function: &Function,
+        header: BlockIndex,
+        merge: Id,
+        continue_target: Id,
+    ) -> Self {
+        let label = index.blocks.get(header).map_or(Id::NONE, |block| block.label);
+        Self {
+            header,
+            continue_target,
+            blocks: index.continue_blocks(function, merge, merge, label),
+            continues: index.continue_blocks(function, label, merge, continue_target),
+            parent: None,
+        }
+    }
+}
+
 /// The loops of a function, in the order of their headers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopNest {
@@ -33,16 +53,11 @@ impl LoopNest {
         let mut nest = Self::default();
         for header in function.blocks.iter() {
             let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
-            let Some((block, (merge, continue_target))) = found else {
+            let Some((_, (merge, continue_target))) = found else {
                 continue;
             };
-            nest.loops.push(Loop {
-                header,
-                continue_target,
-                blocks: index.continue_blocks(function, merge, merge, block.label),
-                continues: index.continue_blocks(function, block.label, merge, continue_target),
-                parent: None,
-            });
+            nest.loops
+                .push(Loop::new(index, function, header, merge, continue_target));
         }
         // Inner loops have fewer blocks than those around them.
         let mut by_size: Vec<usize> = (0..nest.loops.len()).collect();

@@ -1,12 +1,14 @@
 //! Instructions that observe writes of other invocations.
 
 use crate::analysis::index::{Decoration, Index};
-use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
-use crate::spv::op::{decoration, image_operands, storage_class};
+use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
+use crate::spv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
 use crate::spv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::RefCell;
+
+use super::written::Written;
 
 /// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
@@ -21,15 +23,15 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
             })
 }
 
-pub(super) fn is_barrier(inst: &Inst<'_>) -> bool {
-    matches!(inst.opcode(), op::ControlBarrier | op::MemoryBarrier)
-}
-
-/// Memory operands of loads that observe writes of other invocations.
-const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
+/// Memory operands of loads that observe writes of other invocations. A load that is only not private observes them behind an acquire,
+/// as plain loads do in other memory models: Tint writes all loads so.
+const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE;
 /// The same for image reads.
-const SHARED_TEXEL_FLAGS: u32 =
-    image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
+const SHARED_TEXEL_FLAGS: u32 = image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE;
+
+/// Memory semantics of atomics that make what others wrote before visible.
+const ACQUIRE: u32 =
+    memory_semantics::ACQUIRE | memory_semantics::ACQUIRE_RELEASE | memory_semantics::SEQUENTIALLY_CONSISTENT;
 
 /// The `Dim` of input attachments.
 const SUBPASS_DATA: u32 = 6;
@@ -43,8 +45,13 @@ pub(super) struct Memory<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member.
     coherent: HashSet<Id>,
+    /// Whether something is `Volatile`.
+    has_volatile: bool,
+    /// Whether atomics with acquire semantics make plain loads behind them see writes of others.
+    has_acquire: bool,
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
+    written: Written,
     /// Results of [`Memory::base`] by pointer.
     bases: RefCell<HashMap<Id, Id>>,
     /// Results of [`Memory::is_coherent`] by pointer.
@@ -67,12 +74,32 @@ impl<'a, 'w> Memory<'a, 'w> {
                 read_only.insert(*target);
             }
         }
-        Self {
+        let model = index.inst(index.sections.memory_model);
+        let mut memory = Self {
             index,
             coherent,
+            has_volatile: index.decorations.iter().any(|d| d.kind == decoration::Volatile),
+            has_acquire: model.memory_model() == memory_model::Vulkan,
             read_only,
+            written: Written::default(),
             bases: RefCell::default(),
             coherence: RefCell::default(),
+        };
+        memory.written = Written::new(&memory);
+        memory
+    }
+
+    /// Whether an instruction is a barrier, or an atomic behind which loads see what others wrote before.
+    pub(super) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::ControlBarrier | op::MemoryBarrier => true,
+            opcode if self.has_acquire && is_atomic_read(opcode) => {
+                let semantics = self.index.def(inst.id(5));
+                let constant = semantics.filter(|semantics| semantics.opcode() == op::Constant);
+                let value = constant.and_then(|constant| self.index.literal(&constant));
+                value.is_none_or(|value| value & u64::from(ACQUIRE) != 0)
+            }
+            _ => false,
         }
     }
 
@@ -110,29 +137,40 @@ impl<'a, 'w> Memory<'a, 'w> {
         result
     }
 
-    /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
+    /// Atomic and volatile reads of memory that other invocations can write, and coherent ones of memory that the module writes.
     pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {
                 let (pointer, flags) = (inst.pointer(), inst.load_access());
-                is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
+                let is_coherent = flags & SHARED_FLAGS != 0 || self.is_coherent(pointer);
+                let is_volatile = self.has_volatile || flags & VOLATILE != 0;
+                self.is_shared(pointer) && is_coherent && (is_volatile || self.written.contains(self, pointer))
             }
             op::ImageRead | op::ImageSparseRead => {
-                inst.image_access() & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(self.handle(inst.image()))
+                let (image, flags) = (self.handle(inst.image()), inst.image_access());
+                let is_coherent = flags & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(image);
+                let is_volatile = self.has_volatile || flags & image_operands::VOLATILE_TEXEL != 0;
+                is_coherent && (is_volatile || self.written.contains(self, image))
             }
-            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.pointer()),
+            opcode if is_atomic_read(opcode) => self.is_shared(inst.pointer()),
             _ => false,
         }
     }
 
-    /// Loads of any kind from memory that other invocations can write.
+    /// Loads of any kind from memory that the module writes and other invocations can write.
     pub(super) fn loads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {}
-            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.image()),
+            op::ImageRead | op::ImageSparseRead => {
+                let image = inst.image();
+                return self.is_storage_image(image) && self.written.contains(self, self.handle(image));
+            }
             _ => return false,
         }
         let pointer = inst.pointer();
+        if !self.written.contains(self, pointer) {
+            return false;
+        }
         let class = self.index.storage_class(self.index.type_of(pointer));
         match class {
             Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
@@ -177,8 +215,24 @@ impl<'a, 'w> Memory<'a, 'w> {
             .map_or(Id::NONE, |t| t.pointee())
     }
 
+    /// Whether other invocations can write the memory that a pointer points to. Storage class `UniformConstant` holds handles
+    /// only, not the contents of images.
+    pub(super) fn is_shared(&self, pointer: Id) -> bool {
+        let class = self.index.storage_class(self.index.type_of(pointer));
+        !matches!(
+            class,
+            Some(
+                storage_class::Function
+                    | storage_class::Private
+                    | storage_class::Input
+                    | storage_class::UniformConstant
+                    | storage_class::PushConstant
+            )
+        )
+    }
+
     /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
-    fn handle(&self, image: Id) -> Id {
+    pub(super) fn handle(&self, image: Id) -> Id {
         let base = self.base(image);
         let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
         load.map_or(base, |load| load.pointer())
@@ -187,14 +241,4 @@ impl<'a, 'w> Memory<'a, 'w> {
 
 pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
     index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
-}
-
-/// Whether other invocations can write the memory that a pointer points to. Storage class `UniformConstant` holds handles
-/// only, not the contents of images.
-fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
-    let class = index.storage_class(index.type_of(pointer));
-    !matches!(
-        class,
-        Some(storage_class::Function | storage_class::Private | storage_class::Input | storage_class::UniformConstant)
-    )
 }

@@ -1,11 +1,12 @@
 //! Functions whose results depend on reads of shared memory: returned, stored through pointer parameters, or stored to
 //! private variables.
 
-use super::dataflow::Body;
+use super::control::Control;
 use super::memory::Memory;
+use super::provenance::Scope;
 use crate::analysis::callgraph::CallGraph;
-use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
+use crate::analysis::view::{AccessKind, FunctionView, ModuleView, ObjectClass};
 use crate::spv::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -29,12 +30,13 @@ enum Fact {
 
 /// Worklist fixpoint: a new fact re-queues its dependents. Examines each function of `may_read` that is called, once;
 /// entry points have no callers. O(instructions + calls * log(calls)).
-pub(super) fn summarize(
-    index: &Index<'_>,
+pub(super) fn summarize<'v, 'a: 'v, 'w: 'a>(
     graph: &CallGraph,
-    memory: &Memory<'_, '_>,
+    view: impl FnOnce() -> &'v ModuleView<'a, 'w>,
+    memory: &Memory<'a, 'w>,
     may_read: &Table<FunctionIndex, bool>,
 ) -> SharedReadSummary {
+    let index = memory.index;
     let none = index.functions.map(|_| false);
     let mut summary = SharedReadSummary {
         results: none.clone(),
@@ -45,16 +47,29 @@ pub(super) fn summarize(
     for callee in index.calls.keys().filter_map(|call| graph.callee(call)) {
         is_called.set(callee);
     }
+    let is_examined = |number| may_read.is_set(number) && is_called.is_set(number);
+    if !index.functions.keys().any(is_examined) {
+        return summary;
+    }
+    let view = view();
     let mut worklist = Vec::new();
     let mut links = Links::default();
-    for (number, function) in index.functions.iter() {
-        if !may_read.is_set(number) || !is_called.is_set(number) {
+    for (number, function) in index.functions.iter().filter(|(number, _)| is_examined(*number)) {
+        links
+            .callers
+            .extend(graph.callees_in(number).map(|callee| (callee, number)));
+        let Some(own) = view.function(number) else {
+            worklist.extend([(number, Fact::Results), (number, Fact::Private)]);
             continue;
-        }
-        let body = Body::new(index, memory, function);
+        };
+        links
+            .stores
+            .extend(private_stores(own).map(|variable| (number, variable)));
+        let control = Control::new(own, &function.blocks.iter().collect(), None);
+        let scope = Scope::new(own, memory, control);
         let both = [
-            (Fact::Results, body.results(memory)),
-            (Fact::Private, body.private(memory)),
+            (Fact::Results, scope.of_results(&|inst| memory.reads(inst))),
+            (Fact::Private, scope.of_private(&|inst| memory.reads(inst))),
         ];
         for (fact, provenance) in both {
             if provenance.reads {
@@ -69,10 +84,6 @@ pub(super) fn summarize(
                 links.by_variable.entry(variable).or_default().push((number, fact));
             }
         }
-        links.stores.extend(body.private.into_iter().map(|v| (number, v)));
-        links
-            .callers
-            .extend(graph.callees_in(number).map(|callee| (callee, number)));
     }
     links.of_results.sort_unstable();
     links.callers.sort_unstable();
@@ -111,6 +122,21 @@ pub(super) fn summarize(
         worklist.extend(callers.map(|(_, caller)| (*caller, Fact::CallsPrivate)));
     }
     summary
+}
+
+/// Private variables that a function stores to itself.
+fn private_stores<'v>(own: &'v FunctionView<'_, '_>) -> impl Iterator<Item = Id> + 'v {
+    let accesses = own.accesses.accesses.values().iter();
+    let writes = accesses.filter(|access| {
+        !matches!(
+            access.kind,
+            AccessKind::Load(_) | AccessKind::CopyFrom | AccessKind::Argument(_)
+        )
+    });
+    let objects = writes.filter_map(|access| own.accesses.objects.get(access.place.object));
+    objects
+        .filter(|object| object.class == ObjectClass::Private)
+        .map(|object| object.pointer)
 }
 
 /// Dependents of facts. All lists are sorted by the function that comes first.

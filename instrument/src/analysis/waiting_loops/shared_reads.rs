@@ -1,17 +1,18 @@
 //! Functions that read shared memory or execute barriers.
 
-use super::memory::{Memory, is_barrier, is_private, may_read_shared_memory};
+use super::memory::{Memory, is_private, may_read_shared_memory};
 use super::results;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
+use crate::analysis::view::ModuleView;
 use crate::spv::op_sets::is_unknown;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Shared reads and barriers by function, those of its callees included.
 pub(crate) struct SharedReads<'a, 'w> {
-    memory: Memory<'a, 'w>,
+    pub(super) memory: Memory<'a, 'w>,
     /// The return value, or a store through a pointer parameter, depends on a shared read.
     reads: Table<FunctionIndex, bool>,
     /// A store to a private variable depends on a shared read.
@@ -27,7 +28,15 @@ pub(crate) struct SharedReads<'a, 'w> {
 
 impl<'a, 'w> SharedReads<'a, 'w> {
     /// `None` for a module with neither shared reads nor barriers, as most are: found in one walk.
-    pub(crate) fn new(index: &'a Index<'w>, graph: &CallGraph) -> Option<Self> {
+    pub(super) fn new<'v>(
+        index: &'a Index<'w>,
+        graph: &CallGraph,
+        view: impl FnOnce() -> &'v ModuleView<'a, 'w>,
+    ) -> Option<Self>
+    where
+        'w: 'a,
+        'a: 'v,
+    {
         if !may_read_shared_memory(index) {
             return None;
         }
@@ -38,7 +47,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
                 let kinds = [
                     memory.reads(&inst),
                     memory.loads(&inst),
-                    is_barrier(&inst),
+                    memory.synchronizes(&inst),
                     is_unknown(inst.opcode()),
                 ];
                 for (seeds, is_one) in seeds.iter_mut().zip(kinds) {
@@ -50,7 +59,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         }
         let [may_read, loads, barriers, unknown] =
             seeds.map(|seeds| graph.callers_closure(|f| seeds.is_set(f), |_| true));
-        let summary = results::summarize(index, graph, &memory, &may_read);
+        let summary = results::summarize(graph, view, &memory, &may_read);
         let mut private: HashMap<Id, (FunctionIndex, bool)> = HashMap::default();
         for (number, function) in index.functions.iter().filter(|(f, _)| summary.private.is_set(*f)) {
             let stores = index
@@ -100,7 +109,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
 
     /// Whether it is a barrier or calls a function that has one.
     pub(crate) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
-        is_barrier(inst) || self.calls_one_of(&self.barriers, inst)
+        self.memory.synchronizes(inst) || self.calls_one_of(&self.barriers, inst)
     }
 
     /// Whether it is unknown or calls a function that has an unknown instruction.
@@ -108,9 +117,9 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         is_unknown(inst.opcode()) || self.calls_one_of(&self.unknown, inst)
     }
 
-    /// The variable or parameter that a pointer points into.
-    pub(crate) fn base(&self, pointer: Id) -> Id {
-        self.memory.base(pointer)
+    /// Whether the result of a function depends on a shared read.
+    pub(crate) fn is_reader(&self, function: FunctionIndex) -> bool {
+        self.reads.is_set(function)
     }
 
     /// Whether a function other than `function` may store the result of a shared read to a private variable.

@@ -3,7 +3,7 @@
 use super::{WaitingLoops, waiting_headers};
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
-use crate::spv::op::{decoration, execution_model, storage_class};
+use crate::spv::op::{decoration, execution_model, memory_model, memory_operands, storage_class};
 use crate::spv::{Code, Id, Literal, Words, op};
 
 const VOID: Id = Id::new(1);
@@ -28,6 +28,8 @@ const MERGE: Id = Id::new(18);
 const WORD: Id = Id::new(20);
 
 const BOUND: u32 = 200;
+/// The last id, of the store to `BUFFER`.
+const LAST: Id = Id::new(BOUND - 1);
 
 /// An opcode that no table has.
 const UNKNOWN: u16 = 7999;
@@ -42,6 +44,13 @@ struct Parts {
     annotations: Code,
     types: Code,
     header: Code,
+    /// Instead of a branch to `CONTINUE`.
+    body: Code,
+    /// Behind the loop.
+    after: Code,
+    /// The module has no store to `BUFFER`.
+    is_read_only: bool,
+    is_vulkan_memory_model: bool,
 }
 
 /// Whether the loop of a compute shader counts as waiting. `add` adds the parts.
@@ -51,7 +60,12 @@ fn waits(add: impl FnOnce(&mut Parts)) -> bool {
     let mut code = Code::default();
     code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
     code.op(op::Capability, Literal(1));
-    code.op(op::MemoryModel, Words(&[0, 1]));
+    let model = if parts.is_vulkan_memory_model {
+        memory_model::Vulkan
+    } else {
+        1
+    };
+    code.op(op::MemoryModel, Words(&[0, model]));
     code.op(op::EntryPoint, (Literal(execution_model::GLCompute), MAIN, "main"));
     code.words.extend(&parts.annotations.words);
     code.op(op::TypeVoid, VOID);
@@ -83,10 +97,18 @@ fn waits(add: impl FnOnce(&mut Parts)) -> bool {
     code.op(op::LoopMerge, (MERGE, CONTINUE, Literal(0)));
     code.op(op::BranchConditional, (CONDITION, BODY, MERGE));
     code.label(BODY);
-    code.branch(CONTINUE);
+    code.words.extend(&parts.body.words);
+    if parts.body.words.is_empty() {
+        code.branch(CONTINUE);
+    }
     code.label(CONTINUE);
     code.branch(HEADER);
     code.label(MERGE);
+    code.words.extend(&parts.after.words);
+    if !parts.is_read_only {
+        code.op(op::AccessChain, (UINT_POINTER, LAST, BUFFER, ZERO));
+        code.op(op::Store, (LAST, ZERO));
+    }
     code.op(op::Return, ());
     code.op(op::FunctionEnd, ());
     let index = Index::new(&code.words).expect("a module");
@@ -186,6 +208,7 @@ fn a_coherent_block_is_found_in_deep_arrays() {
         let indices = [ZERO; LONG as usize + 1];
         header.op(op::AccessChain, (UINT_POINTER, free(103), variable, indices));
         compare_load(header, free(103));
+        parts.after.op(op::Store, (free(103), ZERO));
     }));
 }
 
@@ -206,6 +229,7 @@ fn waits_untyped(chain: u16, decorate: impl FnOnce(&mut Parts)) -> bool {
         types.op(op::UntypedVariableKHR, variable);
         header.op(chain, (pointer, free(102), BLOCK, UNTYPED, ZERO));
         compare_load(header, free(102));
+        parts.after.op(op::Store, (free(102), ZERO));
     })
 }
 
@@ -223,4 +247,106 @@ fn a_coherent_member_is_found_through_untyped_pointers() {
         op::UntypedInBoundsAccessChainKHR,
         decorate_member_coherent
     ));
+}
+
+/// Adds a load of `BUFFER` with memory operands, and the comparison that decides whether the loop is left.
+fn compare_load_with(code: &mut Code, access: u32) {
+    code.op(op::AccessChain, (UINT_POINTER, free(1), BUFFER, ZERO));
+    code.op(op::Load, (UINT, WORD, free(1), Literal(access)));
+    code.op(op::IEqual, (BOOL, CONDITION, WORD, ZERO));
+}
+
+#[test]
+fn a_coherent_read_of_what_nothing_writes_does_not_wait() {
+    let is_waiting = |is_read_only, kind| {
+        waits(|parts| {
+            parts.is_read_only = is_read_only;
+            parts.annotations.op(op::Decorate, (BUFFER, Literal(kind)));
+            compare_load_with(&mut parts.header, 0);
+        })
+    };
+    assert!(is_waiting(false, decoration::Coherent));
+    assert!(!is_waiting(true, decoration::Coherent));
+    // The host or another module may write it.
+    assert!(is_waiting(true, decoration::Volatile));
+}
+
+#[test]
+fn an_aliased_variable_may_be_written_by_another_name() {
+    assert!(waits(|parts| {
+        parts.is_read_only = true;
+        decorate_coherent(parts, BUFFER);
+        parts
+            .annotations
+            .op(op::Decorate, (BUFFER, Literal(decoration::Aliased)));
+        compare_load_with(&mut parts.header, 0);
+    }));
+}
+
+/// Adds an atomic, with these memory semantics.
+fn count(code: &mut Code, semantics: Id) {
+    code.op(op::AccessChain, (UINT_POINTER, free(3), BUFFER, ZERO));
+    code.op(op::AtomicIAdd, (UINT, free(10), free(3), free(13), semantics, free(13)));
+}
+
+/// Tint writes all loads as not private: `for (k = 0; k < words[0]; k++)` does not wait, unless something makes the writes of others
+/// visible.
+#[test]
+fn a_load_that_is_not_private_waits_behind_an_acquire_only() {
+    const RELAXED: u32 = 0;
+    const ACQUIRE: u32 = 2;
+    let is_waiting = |add: fn(&mut Code)| {
+        waits(|parts| {
+            parts.is_vulkan_memory_model = true;
+            parts.types.op(op::Constant, (UINT, free(11), Literal(RELAXED)));
+            parts.types.op(op::Constant, (UINT, free(12), Literal(ACQUIRE)));
+            parts.types.op(op::Constant, (UINT, free(13), Literal(1)));
+            add(&mut parts.header);
+            compare_load_with(&mut parts.header, memory_operands::NON_PRIVATE_POINTER);
+        })
+    };
+    assert!(!is_waiting(|_| {}));
+    assert!(!is_waiting(|code| count(code, free(11))));
+    assert!(is_waiting(|code| count(code, free(12))));
+    assert!(is_waiting(|code| {
+        code.op(op::ControlBarrier, (free(13), free(13), free(12)));
+    }));
+}
+
+/// A loop in whose body `IS_SET`, an atomic read, chooses whether `CHOSEN` is executed. The header goes on as long as `LOCAL` is 0.
+fn waits_with(chosen: impl FnOnce(&mut Code)) -> bool {
+    let [is_set, then, joined] = [free(30), free(31), free(32)];
+    waits(|parts| {
+        parts.header.op(op::Load, (UINT, WORD, LOCAL));
+        parts.header.op(op::IEqual, (BOOL, CONDITION, WORD, ZERO));
+        let body = &mut parts.body;
+        body.op(op::AccessChain, (UINT_POINTER, free(33), BUFFER, ZERO));
+        body.op(op::AtomicLoad, (UINT, free(34), free(33), ZERO, ZERO));
+        body.op(op::IEqual, (BOOL, is_set, free(34), ZERO));
+        body.op(op::SelectionMerge, (joined, Literal(0)));
+        body.op(op::BranchConditional, (is_set, then, joined));
+        body.label(then);
+        chosen(body);
+        body.label(joined);
+        body.op(op::Store, (LOCAL, free(35)));
+        body.branch(CONTINUE);
+        let types = &mut parts.types;
+        types.op(op::Constant, (UINT, free(35), Literal(7)));
+    })
+}
+
+#[test]
+fn an_atomic_that_does_not_decide_the_exit_does_not_wait() {
+    // Both paths store the same.
+    assert!(!waits_with(|body| body.branch(free(32))));
+}
+
+#[test]
+fn a_store_that_is_skipped_by_a_continue_waits() {
+    assert!(waits_with(|body| body.branch(CONTINUE)));
+}
+
+#[test]
+fn an_abort_does_not_end_waiting() {
+    assert!(!waits_with(|body| body.op(op::Unreachable, ())));
 }

@@ -1,0 +1,324 @@
+//! Where the values of a loop or a function come from.
+//!
+//! Values are followed back to their operands, through memory by the view's definitions and, where one of several values is selected,
+//! to the conditions that select. Other control flow does not count: the result of a function that increments an atomic counter or
+//! logs something on the way does not depend on it. Neither do the iterations of a loop inside: if that one waits, it polls itself.
+
+use super::control::Control;
+use super::memory::Memory;
+use crate::analysis::index::Index;
+use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex};
+use crate::analysis::view::{AccessKind, Definition, EventKind, FunctionView, ObjectClass, Origin};
+use crate::spv::op_sets::is_memory_object;
+use crate::spv::{Id, Inst, op, operands};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+/// The sources of values.
+#[derive(Default)]
+pub(super) struct Provenance {
+    /// A shared read is among them. The other fields are incomplete then.
+    pub(super) reads: bool,
+    /// Functions whose results are among them.
+    pub(super) callees: Vec<FunctionIndex>,
+    /// Private variables that they are loaded from, as the caller or a called function left them.
+    pub(super) variables: Vec<Id>,
+}
+
+/// Something that others are computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Source {
+    Value(Id),
+    Memory(DefIndex),
+}
+
+/// The blocks of a loop or a function, in which values are followed.
+pub(super) struct Scope<'s, 'a, 'w> {
+    view: &'s FunctionView<'a, 'w>,
+    memory: &'s Memory<'a, 'w>,
+    pub(super) control: Control,
+    /// Stores to memory that the view does not follow, by variable: stored values and blocks. A call with a pointer into it counts as
+    /// a store of the call's result.
+    stores: HashMap<Id, Vec<(Id, BlockIndex)>>,
+}
+
+impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
+    /// O(instructions of the blocks).
+    pub(super) fn new(view: &'s FunctionView<'a, 'w>, memory: &'s Memory<'a, 'w>, control: Control) -> Self {
+        let mut stores: HashMap<Id, Vec<(Id, BlockIndex)>> = HashMap::default();
+        let mut add = |pointer: Id, value: Id, block: BlockIndex| {
+            let variable = memory.base(pointer);
+            if view.accesses.place(pointer).is_none() && is_memory_object(view.index.opcode(variable)) {
+                stores.entry(variable).or_default().push((value, block));
+            }
+        };
+        for number in control.blocks() {
+            let Some(block) = view.index.blocks.get(*number) else {
+                continue;
+            };
+            for inst in view.index.body(block) {
+                match inst.opcode() {
+                    op::Store => add(inst.pointer(), inst.stored_value(), *number),
+                    op::FunctionCall => inst.ids(4).for_each(|argument| add(argument, inst.result(), *number)),
+                    _ => {}
+                }
+            }
+        }
+        Self {
+            view,
+            memory,
+            control,
+            stores,
+        }
+    }
+
+    /// The sources of values of the scope. `is_read`: whether an instruction reads what other invocations write.
+    pub(super) fn of_values(&self, values: Vec<Id>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        self.follow(values.into_iter().map(Source::Value).collect(), is_read)
+    }
+
+    /// The sources of what a function returns, and stores through pointer parameters.
+    pub(super) fn of_results(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        let mut returned = Vec::new();
+        let mut sources = Vec::new();
+        for (block, end) in self.returns() {
+            if end.opcode() == op::ReturnValue {
+                returned.push((block, Source::Value(end.returned_value())));
+            }
+        }
+        self.add_returned(&returned, &mut sources);
+        self.add_left(|class| matches!(class, ObjectClass::Parameter(_)), &mut sources);
+        self.follow(sources, is_read)
+    }
+
+    /// The sources of what a function stores to private variables.
+    pub(super) fn of_private(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        let mut sources = Vec::new();
+        self.add_left(|class| class == ObjectClass::Private, &mut sources);
+        self.follow(sources, is_read)
+    }
+
+    fn returns(&self) -> impl Iterator<Item = (BlockIndex, Inst<'w>)> + '_ {
+        let index: &Index<'w> = self.view.index;
+        let ends = self.control.blocks().iter().filter_map(|number| {
+            let block = index.blocks.get(*number)?;
+            Some((*number, index.terminator(block)))
+        });
+        ends.filter(|(_, end)| matches!(end.opcode(), op::Return | op::ReturnValue))
+    }
+
+    /// Adds what the function leaves in objects when it returns, without what it has found there.
+    fn add_left(&self, is_kind: impl Fn(ObjectClass) -> bool, sources: &mut Vec<Source>) {
+        let mut by_cell: HashMap<_, Vec<(BlockIndex, Source)>> = HashMap::default();
+        for (block, end) in self.returns() {
+            for number in self.view.memory.seen_by_event(end.offset) {
+                let class = self.view.object(number).map(|object| object.class);
+                if let Some(found) = self
+                    .view
+                    .memory
+                    .definitions
+                    .get(number)
+                    .filter(|_| class.is_some_and(&is_kind))
+                {
+                    by_cell
+                        .entry(found.cell)
+                        .or_default()
+                        .push((block, Source::Memory(number)));
+                }
+            }
+        }
+        for (_, left) in by_cell {
+            let is_entry = |source: &Source| {
+                let number = match source {
+                    Source::Memory(number) => self.view.memory.definitions.get(*number),
+                    Source::Value(_) => None,
+                };
+                number.is_some_and(|found| found.origin == Origin::Entry)
+            };
+            if !left.iter().all(|(_, source)| is_entry(source)) {
+                self.add_returned(&left, sources);
+            }
+        }
+    }
+
+    /// Adds values with the blocks that return them, and the conditions that select between them.
+    fn add_returned(&self, returned: &[(BlockIndex, Source)], sources: &mut Vec<Source>) {
+        sources.extend(returned.iter().map(|(_, source)| *source));
+        if self.differ(returned.iter().map(|(_, source)| *source)) {
+            let blocks = returned.iter().map(|(block, _)| *block);
+            let conditions = self.control.guarding(self.view, blocks);
+            sources.extend(conditions.into_iter().map(Source::Value));
+        }
+    }
+
+    /// Whether values differ. Loads of one definition are the same value: compilers merge several returns this way.
+    fn differ(&self, sources: impl Iterator<Item = Source>) -> bool {
+        let mut values = sources.map(|source| self.same_as(source));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    }
+
+    fn same_as(&self, source: Source) -> Source {
+        let (view, mut at) = (self.view, source);
+        if let Source::Value(value) = source
+            && let Some((definition, _)) = view.definition_of_load(value)
+        {
+            at = Source::Memory(definition);
+        }
+        if let Source::Memory(number) = at
+            && let Some(Origin::Access(by)) = view.memory.definitions.get(number).map(|found| found.origin)
+            && let Some(access) = view.accesses.accesses.get(by)
+            && let AccessKind::Store(value) = access.kind
+            && access.place.is_exact
+            && access.place.path.is_empty()
+        {
+            return Source::Value(value);
+        }
+        at
+    }
+
+    /// Follows sources back. O(instructions + selections of each phi).
+    fn follow(&self, sources: Vec<Source>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        let mut found = Provenance::default();
+        let mut worklist = sources;
+        let mut seen = HashSet::default();
+        while let Some(source) = worklist.pop() {
+            if !seen.insert(source) {
+                continue;
+            }
+            let is_followed = match source {
+                Source::Value(id) => self.add_operands(id, is_read, &mut found, &mut worklist),
+                Source::Memory(number) => self.add_stored(number, &mut found, &mut worklist),
+            };
+            if !is_followed {
+                found.reads = true;
+                break;
+            }
+        }
+        found
+    }
+
+    /// Adds what a value is computed from. False if that is a shared read, or not known.
+    fn add_operands(
+        &self,
+        id: Id,
+        is_read: &dyn Fn(&Inst<'w>) -> bool,
+        found: &mut Provenance,
+        worklist: &mut Vec<Source>,
+    ) -> bool {
+        let view = self.view;
+        if let Some(stores) = self.stores.get(&id) {
+            worklist.extend(stores.iter().map(|(value, _)| Source::Value(*value)));
+            let blocks = stores.iter().map(|(_, block)| *block);
+            worklist.extend(self.control.guarding(view, blocks).into_iter().map(Source::Value));
+        }
+        let block = view.block_of(id).filter(|block| self.control.contains(*block));
+        let Some((block, inst)) = block.zip(view.index.def(id)) else {
+            return true;
+        };
+        if is_read(&inst) {
+            return false;
+        }
+        match inst.opcode() {
+            op::Phi => {
+                let pairs = inst.phi_pairs();
+                let operands =
+                    pairs.filter_map(|(value, label)| Some((view.block_of_label(label)?, Source::Value(value))));
+                self.add_selecting(block, &operands.collect::<Vec<_>>(), worklist);
+            }
+            op::Load => match view.load(id) {
+                Some((access, _)) => {
+                    let before = worklist.len();
+                    worklist.extend(view.memory.read(access).map(Source::Memory));
+                    if worklist.len() == before && view.graph.is_reachable(block) {
+                        return false;
+                    }
+                }
+                None => worklist.push(Source::Value(self.memory.base(inst.pointer()))),
+            },
+            op::FunctionCall => {
+                found.callees.extend(view.index.function_of(inst.callee()));
+                worklist.extend(view.memory.seen_by_event(inst.offset).map(Source::Memory));
+                worklist.extend(inst.ids(4).map(|argument| Source::Value(self.memory.base(argument))));
+            }
+            _ => {}
+        }
+        operands::visit_ids(&inst, 1, |i| worklist.push(Source::Value(inst.id(i))))
+    }
+
+    /// Adds what a definition holds. False if that may be a shared read.
+    fn add_stored(&self, number: DefIndex, found: &mut Provenance, worklist: &mut Vec<Source>) -> bool {
+        let view = self.view;
+        let definition = view.memory.definitions.get(number);
+        let Some(definition) = definition.filter(|found| self.control.contains(found.block)) else {
+            return true;
+        };
+        let object = view.object(number);
+        let private = object.filter(|object| object.class == ObjectClass::Private);
+        worklist.extend(definition.previous.map(Source::Memory));
+        match definition.origin {
+            Origin::Entry => found.variables.extend(private.map(|object| object.pointer)),
+            Origin::Phi => {
+                let operands = definition.operands.iter();
+                let operands: Vec<_> = operands
+                    .map(|(from, operand)| (*from, Source::Memory(*operand)))
+                    .collect();
+                worklist.extend(operands.iter().map(|(_, operand)| *operand));
+                self.add_selecting(definition.block, &operands, worklist);
+            }
+            Origin::Access(_) => return self.add_written(definition, worklist),
+            Origin::Event(event) if event.kind == EventKind::Call => {
+                let call = view.index.inst(event.offset);
+                match private {
+                    // The callee may store what it gets.
+                    Some(object) => {
+                        found.variables.push(object.pointer);
+                        worklist.extend(call.ids(4).map(Source::Value));
+                    }
+                    None => worklist.push(Source::Value(call.result())),
+                }
+            }
+            Origin::Event(_) => {}
+        }
+        true
+    }
+
+    /// Adds what the access that makes a definition writes. False if that may be shared memory.
+    fn add_written(&self, definition: &Definition, worklist: &mut Vec<Source>) -> bool {
+        let view = self.view;
+        let inst = view.index.inst(definition.offset);
+        if inst.opcode() == op::CopyMemory {
+            let source = inst.id(2);
+            if view.accesses.place(source).is_none() {
+                return !self.memory.is_shared(source);
+            }
+            if let Some((access, _)) = view.access_at(definition.offset) {
+                worklist.extend(view.memory.read(access).map(Source::Memory));
+            }
+        }
+        operands::visit_ids(&inst, view.index.selector_words(&inst), |i| {
+            worklist.push(Source::Value(inst.id(i)));
+        })
+    }
+
+    /// Adds the conditions that select between the values that meet in a block. None if they are equal. Values over back edges and
+    /// variables without a value do not count.
+    fn add_selecting(&self, block: BlockIndex, operands: &[(BlockIndex, Source)], worklist: &mut Vec<Source>) {
+        let view = self.view;
+        let is_counted = |(from, source): &&(BlockIndex, Source)| {
+            let has_value = match source {
+                Source::Value(_) => true,
+                Source::Memory(number) => {
+                    let origin = view.memory.definitions.get(*number).map(|found| found.origin);
+                    origin != Some(Origin::Entry) || !view.is_undefined_at_entry(*number)
+                }
+            };
+            has_value && self.control.contains(*from) && !view.graph.dominates(block, *from)
+        };
+        let counted: Vec<&(BlockIndex, Source)> = operands.iter().filter(is_counted).collect();
+        if self.differ(counted.iter().map(|(_, source)| *source)) {
+            let from: Vec<BlockIndex> = counted.iter().map(|(from, _)| *from).collect();
+            let conditions = self.control.selecting(view, block, &from);
+            worklist.extend(conditions.into_iter().map(Source::Value));
+        }
+    }
+}
