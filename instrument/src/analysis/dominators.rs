@@ -88,6 +88,29 @@ impl Dominators {
         self.times.get(node).copied().unwrap_or_default()
     }
 
+    /// The dominance frontier of each node: the nodes where its dominance ends, in which paths with and without it meet. Towards the
+    /// end of a graph whose edges are reversed, these are the branches that decide whether the node is passed.
+    pub(crate) fn frontiers(&self, predecessors: &Table<Node, Vec<Node>>) -> Table<Node, Vec<Node>> {
+        let mut frontiers: Table<Node, Vec<Node>> = predecessors.map(|_| Vec::new());
+        for node in self.reverse_postorder() {
+            let above = self.parent(node);
+            for from in predecessors.get(node).into_iter().flatten() {
+                let mut at = Some(*from).filter(|from| self.is_reachable(*from));
+                while let Some(runner) = at.filter(|at| Some(*at) != above) {
+                    if let Some(list) = frontiers.get_mut(runner) {
+                        // Reached on another path, with all above.
+                        if list.last() == Some(&node) {
+                            break;
+                        }
+                        list.push(node);
+                    }
+                    at = self.parent(runner);
+                }
+            }
+        }
+        frontiers
+    }
+
     /// Reachable nodes, each after its immediate dominator.
     pub(crate) fn preorder(&self) -> Vec<Node> {
         let mut nodes: Vec<Node> = self.parents.keys().filter(|node| self.is_reachable(*node)).collect();

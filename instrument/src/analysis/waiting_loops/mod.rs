@@ -1,18 +1,25 @@
-//! Loops that may wait for other invocations.
+//! May a loop wait for another invocation, which may have aborted?
 //!
-//! A loop whose conditions depend on memory that other invocations write may wait for an invocation that has aborted.
-//! Such loops, and loops without an exit, poll the arena's ABORTED word at the top of every iteration, so that the device
-//! is lost in finite time. Other loops end by themselves and stay as they are; a loop that only counts with atomics does
-//! not wait.
+//! ```text
+//! while (atomicLoad(flag) == 0) {}        waits: the exit depends on what another invocation stores
+//! for (i = 0; i < words[0]; i++) ..       does not: a plain read need not see what others store
+//! for (i = 0; i < 8; i++) atomicAdd(..)   does not: the exit depends on the counter alone
+//! ```
 //!
-//! Only conditions that decide whether the loop is left count, and those that select between the values of these conditions. Atomic and
-//! volatile reads count, coherent ones of memory that the module writes, those that callees return or store in private variables, and
-//! in loops with a barrier plain loads of memory that the module writes.
+//! Waiting loops, and loops without an exit, poll the arena's ABORTED word at the top of every iteration, so that the device
+//! is lost in finite time. Other loops end by themselves and stay as they are.
 //!
-//! `memory` and `written` classify reads, `control` finds the conditions that decide, `provenance` follows values back on the view,
-//! `shared_reads` summarizes functions, and `results` propagates these summaries to callers.
+//! Only conditions that decide whether the loop is left count, with all that their values are computed from and those that select
+//! between these values. Shared reads are:
+//!
+//! - atomic and volatile ones,
+//! - coherent ones of memory that the module writes,
+//! - in a loop with a barrier, or with an acquire under the Vulkan memory model, plain ones of memory that the module writes,
+//! - those that a callee returns or stores in private variables.
+//!
+//! `memory` and `written` classify reads, `provenance` follows values back on the view, `shared_reads` summarizes functions, and
+//! `results` propagates these summaries to callers.
 
-mod control;
 mod memory;
 mod provenance;
 mod results;
@@ -25,9 +32,8 @@ use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::loop_nest::Loop;
-use crate::analysis::view::ModuleView;
+use crate::analysis::view::{ControlDependence, ModuleView};
 use crate::spv::{Id, Inst, op};
-use control::Control;
 use provenance::Scope;
 use rustc_hash::FxHashMap as HashMap;
 use shared_reads::SharedReads;
@@ -110,7 +116,11 @@ fn waits(view: &ModuleView<'_, '_>, shared: &SharedReads<'_, '_>, number: Functi
         return true;
     }
     let synchronizes = insts(view.index, l).any(|inst| shared.synchronizes(&inst));
-    let scope = Scope::new(own, &shared.memory, Control::new(own, &l.blocks, Some(l.header)));
+    let scope = Scope::new(
+        own,
+        &shared.memory,
+        ControlDependence::new(own, &l.blocks, Some(l.header)),
+    );
     let found = scope.of_values(scope.control.deciding_exit(own), &|inst| {
         shared.reads_itself(inst) || synchronizes && shared.loads(inst)
     });

@@ -4,11 +4,9 @@
 //! to the conditions that select. Other control flow does not count: the result of a function that increments an atomic counter or
 //! logs something on the way does not depend on it. Neither do the iterations of a loop inside: if that one waits, it polls itself.
 
-use super::control::Control;
 use super::memory::Memory;
-use crate::analysis::index::Index;
 use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex};
-use crate::analysis::view::{AccessKind, Definition, EventKind, FunctionView, ObjectClass, Origin};
+use crate::analysis::view::{AccessKind, ControlDependence, Definition, EventKind, FunctionView, ObjectClass, Origin};
 use crate::spv::op_sets::is_memory_object;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -26,16 +24,16 @@ pub(super) struct Provenance {
 
 /// Something that others are computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Source {
+pub(super) enum Source {
     Value(Id),
     Memory(DefIndex),
 }
 
 /// The blocks of a loop or a function, in which values are followed.
 pub(super) struct Scope<'s, 'a, 'w> {
-    view: &'s FunctionView<'a, 'w>,
+    pub(super) view: &'s FunctionView<'a, 'w>,
     memory: &'s Memory<'a, 'w>,
-    pub(super) control: Control,
+    pub(super) control: ControlDependence,
     /// Stores to memory that the view does not follow, by variable: stored values and blocks. A call with a pointer into it counts as
     /// a store of the call's result.
     stores: HashMap<Id, Vec<(Id, BlockIndex)>>,
@@ -43,7 +41,7 @@ pub(super) struct Scope<'s, 'a, 'w> {
 
 impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
     /// O(instructions of the blocks).
-    pub(super) fn new(view: &'s FunctionView<'a, 'w>, memory: &'s Memory<'a, 'w>, control: Control) -> Self {
+    pub(super) fn new(view: &'s FunctionView<'a, 'w>, memory: &'s Memory<'a, 'w>, control: ControlDependence) -> Self {
         let mut stores: HashMap<Id, Vec<(Id, BlockIndex)>> = HashMap::default();
         let mut add = |pointer: Id, value: Id, block: BlockIndex| {
             let variable = memory.base(pointer);
@@ -76,72 +74,8 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         self.follow(values.into_iter().map(Source::Value).collect(), is_read)
     }
 
-    /// The sources of what a function returns, and stores through pointer parameters.
-    pub(super) fn of_results(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
-        let mut returned = Vec::new();
-        let mut sources = Vec::new();
-        for (block, end) in self.returns() {
-            if end.opcode() == op::ReturnValue {
-                returned.push((block, Source::Value(end.returned_value())));
-            }
-        }
-        self.add_returned(&returned, &mut sources);
-        self.add_left(|class| matches!(class, ObjectClass::Parameter(_)), &mut sources);
-        self.follow(sources, is_read)
-    }
-
-    /// The sources of what a function stores to private variables.
-    pub(super) fn of_private(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
-        let mut sources = Vec::new();
-        self.add_left(|class| class == ObjectClass::Private, &mut sources);
-        self.follow(sources, is_read)
-    }
-
-    fn returns(&self) -> impl Iterator<Item = (BlockIndex, Inst<'w>)> + '_ {
-        let index: &Index<'w> = self.view.index;
-        let ends = self.control.blocks().iter().filter_map(|number| {
-            let block = index.blocks.get(*number)?;
-            Some((*number, index.terminator(block)))
-        });
-        ends.filter(|(_, end)| matches!(end.opcode(), op::Return | op::ReturnValue))
-    }
-
-    /// Adds what the function leaves in objects when it returns, without what it has found there.
-    fn add_left(&self, is_kind: impl Fn(ObjectClass) -> bool, sources: &mut Vec<Source>) {
-        let mut by_cell: HashMap<_, Vec<(BlockIndex, Source)>> = HashMap::default();
-        for (block, end) in self.returns() {
-            for number in self.view.memory.seen_by_event(end.offset) {
-                let class = self.view.object(number).map(|object| object.class);
-                if let Some(found) = self
-                    .view
-                    .memory
-                    .definitions
-                    .get(number)
-                    .filter(|_| class.is_some_and(&is_kind))
-                {
-                    by_cell
-                        .entry(found.cell)
-                        .or_default()
-                        .push((block, Source::Memory(number)));
-                }
-            }
-        }
-        for (_, left) in by_cell {
-            let is_entry = |source: &Source| {
-                let number = match source {
-                    Source::Memory(number) => self.view.memory.definitions.get(*number),
-                    Source::Value(_) => None,
-                };
-                number.is_some_and(|found| found.origin == Origin::Entry)
-            };
-            if !left.iter().all(|(_, source)| is_entry(source)) {
-                self.add_returned(&left, sources);
-            }
-        }
-    }
-
     /// Adds values with the blocks that return them, and the conditions that select between them.
-    fn add_returned(&self, returned: &[(BlockIndex, Source)], sources: &mut Vec<Source>) {
+    pub(super) fn add_returned(&self, returned: &[(BlockIndex, Source)], sources: &mut Vec<Source>) {
         sources.extend(returned.iter().map(|(_, source)| *source));
         if self.differ(returned.iter().map(|(_, source)| *source)) {
             let blocks = returned.iter().map(|(block, _)| *block);
@@ -177,7 +111,7 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
     }
 
     /// Follows sources back. O(instructions + selections of each phi).
-    fn follow(&self, sources: Vec<Source>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+    pub(super) fn follow(&self, sources: Vec<Source>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
         let mut found = Provenance::default();
         let mut worklist = sources;
         let mut seen = HashSet::default();

@@ -1,13 +1,12 @@
 //! Functions whose results depend on reads of shared memory: returned, stored through pointer parameters, or stored to
 //! private variables.
 
-use super::control::Control;
 use super::memory::Memory;
-use super::provenance::Scope;
+use super::provenance::{Provenance, Scope, Source};
 use crate::analysis::callgraph::CallGraph;
-use crate::analysis::index::typed::{FunctionIndex, Table};
-use crate::analysis::view::{AccessKind, FunctionView, ModuleView, ObjectClass};
-use crate::spv::Id;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
+use crate::analysis::view::{AccessKind, ControlDependence, FunctionView, ModuleView, ObjectClass, Origin};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Where the results of shared reads go, by function.
@@ -65,7 +64,7 @@ pub(super) fn summarize<'v, 'a: 'v, 'w: 'a>(
         links
             .stores
             .extend(private_stores(own).map(|variable| (number, variable)));
-        let control = Control::new(own, &function.blocks.iter().collect(), None);
+        let control = ControlDependence::new(own, &function.blocks.iter().collect(), None);
         let scope = Scope::new(own, memory, control);
         let both = [
             (Fact::Results, scope.of_results(&|inst| memory.reads(inst))),
@@ -137,6 +136,72 @@ fn private_stores<'v>(own: &'v FunctionView<'_, '_>) -> impl Iterator<Item = Id>
     objects
         .filter(|object| object.class == ObjectClass::Private)
         .map(|object| object.pointer)
+}
+
+impl<'w> Scope<'_, '_, 'w> {
+    /// The sources of what a function returns, and stores through pointer parameters.
+    pub(super) fn of_results(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        let mut returned = Vec::new();
+        let mut sources = Vec::new();
+        for (block, end) in self.returns() {
+            if end.opcode() == op::ReturnValue {
+                returned.push((block, Source::Value(end.returned_value())));
+            }
+        }
+        self.add_returned(&returned, &mut sources);
+        self.add_left(|class| matches!(class, ObjectClass::Parameter(_)), &mut sources);
+        self.follow(sources, is_read)
+    }
+
+    /// The sources of what a function stores to private variables.
+    pub(super) fn of_private(&self, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
+        let mut sources = Vec::new();
+        self.add_left(|class| class == ObjectClass::Private, &mut sources);
+        self.follow(sources, is_read)
+    }
+
+    fn returns(&self) -> impl Iterator<Item = (BlockIndex, Inst<'w>)> + '_ {
+        let index = self.view.index;
+        let ends = self.control.blocks().iter().filter_map(|number| {
+            let block = index.blocks.get(*number)?;
+            Some((*number, index.terminator(block)))
+        });
+        ends.filter(|(_, end)| matches!(end.opcode(), op::Return | op::ReturnValue))
+    }
+
+    /// Adds what the function leaves in objects when it returns, without what it has found there.
+    fn add_left(&self, is_kind: impl Fn(ObjectClass) -> bool, sources: &mut Vec<Source>) {
+        let mut by_cell: HashMap<_, Vec<(BlockIndex, Source)>> = HashMap::default();
+        for (block, end) in self.returns() {
+            for number in self.view.memory.seen_by_event(end.offset) {
+                let class = self.view.object(number).map(|object| object.class);
+                if let Some(found) = self
+                    .view
+                    .memory
+                    .definitions
+                    .get(number)
+                    .filter(|_| class.is_some_and(&is_kind))
+                {
+                    by_cell
+                        .entry(found.cell)
+                        .or_default()
+                        .push((block, Source::Memory(number)));
+                }
+            }
+        }
+        for (_, left) in by_cell {
+            let is_entry = |source: &Source| {
+                let number = match source {
+                    Source::Memory(number) => self.view.memory.definitions.get(*number),
+                    Source::Value(_) => None,
+                };
+                number.is_some_and(|found| found.origin == Origin::Entry)
+            };
+            if !left.iter().all(|(_, source)| is_entry(source)) {
+                self.add_returned(&left, sources);
+            }
+        }
+    }
 }
 
 /// Dependents of facts. All lists are sorted by the function that comes first.

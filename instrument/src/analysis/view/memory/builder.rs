@@ -81,7 +81,7 @@ impl Builder<'_, '_, '_> {
         {
             let mut worklist = writers.clone();
             while let Some(block) = worklist.pop() {
-                for at in graph.frontier(&frontiers, block) {
+                for at in frontiers.get(block).into_iter().flatten() {
                     let Some(mark) = has_phi.get_mut(*at).filter(|mark| **mark != Some(cell)) else {
                         continue;
                     };

@@ -1,125 +1,17 @@
-//! Loops that must count as waiting although they use instructions or types that the analysis cannot follow at a glance.
+//! Loops that must count as waiting although they use instructions or types that the analysis cannot follow at a glance, and loops that
+//! must not.
 
-use super::{WaitingLoops, waiting_headers};
-use crate::analysis::callgraph::CallGraph;
-use crate::analysis::index::Index;
-use crate::spv::op::{decoration, execution_model, memory_model, memory_operands, storage_class};
-use crate::spv::{Code, Id, Literal, Words, op};
+mod parts;
 
-const VOID: Id = Id::new(1);
-const BOOL: Id = Id::new(2);
-const UINT: Id = Id::new(3);
-const ZERO: Id = Id::new(4);
-const FUNCTION_TYPE: Id = Id::new(5);
-const MAIN: Id = Id::new(6);
-const BLOCK: Id = Id::new(7);
-const BLOCK_POINTER: Id = Id::new(8);
-const BUFFER: Id = Id::new(9);
-const UINT_POINTER: Id = Id::new(10);
-const LOCAL_POINTER: Id = Id::new(11);
-const LOCAL: Id = Id::new(12);
-const CONDITION: Id = Id::new(13);
-const ENTRY: Id = Id::new(14);
-const HEADER: Id = Id::new(15);
-const BODY: Id = Id::new(16);
-const CONTINUE: Id = Id::new(17);
-const MERGE: Id = Id::new(18);
-/// The word that decides whether the loop is left.
-const WORD: Id = Id::new(20);
-
-const BOUND: u32 = 200;
-/// The last id, of the store to `BUFFER`.
-const LAST: Id = Id::new(BOUND - 1);
+use crate::spv::op::{decoration, memory_operands, storage_class};
+use crate::spv::{Code, Id, Literal, op};
+use parts::*;
 
 /// An opcode that no table has.
 const UNKNOWN: u16 = 7999;
 
 /// Longer than any chain that the analysis followed when it had a limit.
 const LONG: u32 = 40;
-
-/// The parts of a module with one loop that differ between tests. `annotations` and `types` join those of the module;
-/// `header` is the code of the loop's header, which defines `CONDITION`.
-#[derive(Default)]
-struct Parts {
-    annotations: Code,
-    types: Code,
-    header: Code,
-    /// Instead of a branch to `CONTINUE`.
-    body: Code,
-    /// Behind the loop.
-    after: Code,
-    /// The module has no store to `BUFFER`.
-    is_read_only: bool,
-    is_vulkan_memory_model: bool,
-}
-
-/// Whether the loop of a compute shader counts as waiting. `add` adds the parts.
-fn waits(add: impl FnOnce(&mut Parts)) -> bool {
-    let mut parts = Parts::default();
-    add(&mut parts);
-    let mut code = Code::default();
-    code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
-    code.op(op::Capability, Literal(1));
-    let model = if parts.is_vulkan_memory_model {
-        memory_model::Vulkan
-    } else {
-        1
-    };
-    code.op(op::MemoryModel, Words(&[0, model]));
-    code.op(op::EntryPoint, (Literal(execution_model::GLCompute), MAIN, "main"));
-    code.words.extend(&parts.annotations.words);
-    code.op(op::TypeVoid, VOID);
-    code.op(op::TypeBool, BOOL);
-    code.op(op::TypeInt, (UINT, Literal(32), Literal(0)));
-    code.op(op::Constant, (UINT, ZERO, Literal(0)));
-    code.op(op::TypeFunction, (FUNCTION_TYPE, VOID));
-    code.op(op::TypeStruct, (BLOCK, UINT));
-    code.op(
-        op::TypePointer,
-        (BLOCK_POINTER, Literal(storage_class::StorageBuffer), BLOCK),
-    );
-    code.op(
-        op::Variable,
-        (BLOCK_POINTER, BUFFER, Literal(storage_class::StorageBuffer)),
-    );
-    code.op(
-        op::TypePointer,
-        (UINT_POINTER, Literal(storage_class::StorageBuffer), UINT),
-    );
-    code.op(op::TypePointer, (LOCAL_POINTER, Literal(storage_class::Function), UINT));
-    code.words.extend(&parts.types.words);
-    code.op(op::Function, (VOID, MAIN, Literal(0), FUNCTION_TYPE));
-    code.label(ENTRY);
-    code.op(op::Variable, (LOCAL_POINTER, LOCAL, Literal(storage_class::Function)));
-    code.branch(HEADER);
-    code.label(HEADER);
-    code.words.extend(&parts.header.words);
-    code.op(op::LoopMerge, (MERGE, CONTINUE, Literal(0)));
-    code.op(op::BranchConditional, (CONDITION, BODY, MERGE));
-    code.label(BODY);
-    code.words.extend(&parts.body.words);
-    if parts.body.words.is_empty() {
-        code.branch(CONTINUE);
-    }
-    code.label(CONTINUE);
-    code.branch(HEADER);
-    code.label(MERGE);
-    code.words.extend(&parts.after.words);
-    if !parts.is_read_only {
-        code.op(op::AccessChain, (UINT_POINTER, LAST, BUFFER, ZERO));
-        code.op(op::Store, (LAST, ZERO));
-    }
-    code.op(op::Return, ());
-    code.op(op::FunctionEnd, ());
-    let index = Index::new(&code.words).expect("a module");
-    let marks = waiting_headers(&index, &CallGraph::new(&index), &WaitingLoops::default());
-    marks.values().contains(&true)
-}
-
-/// An id that belongs to a test.
-const fn free(number: u32) -> Id {
-    Id::new(WORD.word() + number)
-}
 
 /// Adds `LONG` copies of a pointer, with the free ids from 2 on. Returns the last one.
 fn copies(code: &mut Code, ty: Id, pointer: Id) -> Id {

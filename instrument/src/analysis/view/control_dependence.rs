@@ -2,12 +2,12 @@
 //! "The Program Dependence Graph and its Use in Optimization").
 //!
 //! A loop is looked at for one iteration, which ends by leaving the loop or by its back edge. Paths that only lead to an abort do not
-//! count: an abort does not end waiting.
+//! count.
 
+use super::function::FunctionView;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{BlockIndex, Key as _, Node, Table};
-use crate::analysis::view::FunctionView;
 use crate::spv::{Id, op};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const REPEAT: usize = 2;
 const ENDS: usize = 3;
 
 /// The blocks of a loop or a function, and the branches that each depends on.
-pub(super) struct Control {
+pub(crate) struct ControlDependence {
     blocks: Vec<BlockIndex>,
     nodes: HashMap<BlockIndex, Node>,
     /// By node: the branches that decide whether it is executed, by their nodes.
@@ -31,9 +31,9 @@ pub(super) struct Control {
     decides: Table<Node, bool>,
 }
 
-impl Control {
+impl ControlDependence {
     /// `header`: of the loop, if the blocks are those of a loop.
-    pub(super) fn new(view: &FunctionView<'_, '_>, blocks: &BTreeSet<BlockIndex>, header: Option<BlockIndex>) -> Self {
+    pub(crate) fn new(view: &FunctionView<'_, '_>, blocks: &BTreeSet<BlockIndex>, header: Option<BlockIndex>) -> Self {
         let blocks: Vec<BlockIndex> = blocks.iter().copied().collect();
         let node = |position: usize| Node::from_usize(position + ENDS);
         let nodes: HashMap<BlockIndex, Node> = blocks
@@ -73,57 +73,36 @@ impl Control {
         let successors: Table<Node, Vec<Node>> = successors.into();
         // Towards the end, a dominator is passed by all paths from a block.
         let behind = Dominators::new(&predecessors(&successors));
-        let mut control = Self {
-            dependences: successors.map(|_| Vec::new()),
-            decides: successors.map(|_| false),
+        let ways = |branch| successors.get(branch).into_iter().flatten();
+        Self {
+            dependences: behind.frontiers(&successors),
+            decides: successors.map(|branch| ways(branch).filter(|to| behind.is_reachable(**to)).count() > 1),
             blocks,
             nodes,
-        };
-        for (branch, next) in successors.iter() {
-            let next = || next.iter().filter(|to| behind.is_reachable(**to));
-            if next().count() < 2 {
-                continue;
-            }
-            control.decides.set(branch);
-            let joined = behind.parent(branch);
-            for to in next() {
-                let mut at = Some(*to);
-                while let Some(node) = at.filter(|at| Some(*at) != joined) {
-                    if let Some(list) = control.dependences.get_mut(node) {
-                        // Reached by another edge, with all behind it.
-                        if list.last() == Some(&branch) {
-                            break;
-                        }
-                        list.push(branch);
-                    }
-                    at = behind.parent(node);
-                }
-            }
         }
-        control
     }
 
-    pub(super) fn contains(&self, block: BlockIndex) -> bool {
+    pub(crate) fn contains(&self, block: BlockIndex) -> bool {
         self.nodes.contains_key(&block)
     }
 
-    pub(super) fn blocks(&self) -> &[BlockIndex] {
+    pub(crate) fn blocks(&self) -> &[BlockIndex] {
         &self.blocks
     }
 
     /// The conditions that decide whether the loop is left in an iteration.
-    pub(super) fn deciding_exit(&self, view: &FunctionView<'_, '_>) -> Vec<Id> {
+    pub(crate) fn deciding_exit(&self, view: &FunctionView<'_, '_>) -> Vec<Id> {
         self.conditions(view, [Node::from_usize(EXIT)], &|_| true)
     }
 
     /// The conditions that decide which of some blocks are executed.
-    pub(super) fn guarding(&self, view: &FunctionView<'_, '_>, blocks: impl Iterator<Item = BlockIndex>) -> Vec<Id> {
+    pub(crate) fn guarding(&self, view: &FunctionView<'_, '_>, blocks: impl Iterator<Item = BlockIndex>) -> Vec<Id> {
         let nodes = blocks.filter_map(|block| self.nodes.get(&block).copied());
         self.conditions(view, nodes, &|_| true)
     }
 
     /// The conditions that decide from which of its predecessors `from` a block is reached.
-    pub(super) fn selecting(&self, view: &FunctionView<'_, '_>, block: BlockIndex, from: &[BlockIndex]) -> Vec<Id> {
+    pub(crate) fn selecting(&self, view: &FunctionView<'_, '_>, block: BlockIndex, from: &[BlockIndex]) -> Vec<Id> {
         let above = view.graph.immediate_dominator(block);
         // A branch before that one decides whether the block is reached at all.
         let is_below = |at: BlockIndex| above.is_none_or(|above| view.graph.dominates(above, at));
