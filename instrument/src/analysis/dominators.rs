@@ -1,6 +1,5 @@
 //! Dominator trees of control flow graphs.
 
-use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{Node, Table};
 
 /// The dominator tree of the nodes that node 0 reaches.
@@ -27,7 +26,7 @@ impl Dominators {
             }
         }
         let number = |node| numbers.get(node).copied().unwrap_or(usize::MAX);
-        let predecessors = predecessors(successors);
+        let predecessors = successors.reversed();
         let mut parents: Table<Node, Option<Node>> = successors.map(|_| None);
         if let Some(slot) = parents.get_mut(root) {
             *slot = Some(root);

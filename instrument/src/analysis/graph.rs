@@ -36,7 +36,7 @@ impl FunctionGraph {
             blocks: function.blocks,
             starts: index.blocks_of(function).iter().map(|block| block.offset).collect(),
             successors: to_blocks(&nodes),
-            predecessors: to_blocks(&predecessors(&nodes)),
+            predecessors: to_blocks(&nodes.reversed()),
             reverse_postorder: dominators.reverse_postorder().filter_map(|node| block(&node)).collect(),
             dominators,
         }
@@ -141,17 +141,4 @@ impl<T> BlockTable<T> {
     pub(crate) fn get_mut(&mut self, block: BlockIndex) -> Option<&mut T> {
         self.values.get_mut(self.blocks.offset_of(block)?)
     }
-}
-
-/// Predecessors of nodes, from their successors. O(edges).
-pub(crate) fn predecessors(successors: &Table<Node, Vec<Node>>) -> Table<Node, Vec<Node>> {
-    let mut all: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-    for (node, next) in successors.iter() {
-        for to in next {
-            if let Some(list) = all.get_mut(*to) {
-                list.push(node);
-            }
-        }
-    }
-    all
 }

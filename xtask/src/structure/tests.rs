@@ -64,7 +64,7 @@ fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
         "analysis/waiting_loops",
         "pass/values",
     ];
-    const BUILDERS: [&str; 4] = ["Dominators", "successor_nodes", "predecessors(&", "LoopNest::new"];
+    const BUILDERS: [&str; 4] = ["Dominators", "successor_nodes", ".reversed()", "LoopNest::new"];
     let mut found = Vec::new();
     for reader in READERS {
         let mut paths = vec![root().join("instrument/src").join(reader)];

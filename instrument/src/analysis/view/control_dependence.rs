@@ -6,7 +6,6 @@
 
 use super::function::FunctionView;
 use crate::analysis::dominators::Dominators;
-use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{BlockIndex, Key as _, Node, Table};
 use crate::spv::{Id, op};
 use rustc_hash::FxHashMap as HashMap;
@@ -72,7 +71,7 @@ impl ControlDependence {
         }
         let successors: Table<Node, Vec<Node>> = successors.into();
         // Towards the end, a dominator is passed by all paths from a block.
-        let behind = Dominators::new(&predecessors(&successors));
+        let behind = Dominators::new(&successors.reversed());
         let ways = |branch| successors.get(branch).into_iter().flatten();
         Self {
             dependences: behind.frontiers(&successors),

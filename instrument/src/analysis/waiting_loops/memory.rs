@@ -1,14 +1,12 @@
 //! Instructions that observe writes of other invocations.
 
+use super::written::Written;
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
 use crate::spv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
 use crate::spv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::cell::RefCell;
-
-use super::written::Written;
 
 /// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
@@ -43,7 +41,7 @@ fn is_coherent(kind: u32) -> bool {
 /// Memory, classified by its decorations.
 pub(super) struct Memory<'a, 'w> {
     pub(super) index: &'a Index<'w>,
-    /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member.
+    /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member, and pointers into them.
     coherent: HashSet<Id>,
     /// Whether something is `Volatile`.
     has_volatile: bool,
@@ -52,13 +50,12 @@ pub(super) struct Memory<'a, 'w> {
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
     written: Written,
-    /// Results of [`Memory::base`] by pointer.
-    bases: RefCell<HashMap<Id, Id>>,
-    /// Results of [`Memory::is_coherent`] by pointer.
-    coherence: RefCell<HashMap<Id, bool>>,
+    /// Results of [`Memory::base`] for pointers that are formed from others.
+    bases: HashMap<Id, Id>,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
+    /// O(words of the module).
     pub(super) fn new(index: &'a Index<'w>) -> Self {
         let (mut coherent, mut read_only) = (HashSet::default(), HashSet::default());
         for of_target in index.decorations.chunk_by(|a, b| a.target == b.target) {
@@ -82,9 +79,11 @@ impl<'a, 'w> Memory<'a, 'w> {
             has_acquire: model.memory_model() == memory_model::Vulkan,
             read_only,
             written: Written::default(),
-            bases: RefCell::default(),
-            coherence: RefCell::default(),
+            bases: HashMap::default(),
         };
+        for inst in index.insts(index.sections.globals, index.words.len()) {
+            memory.add_pointer(&inst);
+        }
         memory.written = Written::new(&memory);
         memory
     }
@@ -104,37 +103,22 @@ impl<'a, 'w> Memory<'a, 'w> {
     }
 
     /// The variable or parameter that a pointer points into, or the instruction where access chains and copies end.
-    /// Amortized O(1): remembers the base of every pointer on the way.
     pub(super) fn base(&self, pointer: Id) -> Id {
-        self.follow(pointer, &mut self.bases.borrow_mut(), |_| None, |end| end)
+        self.bases.get(&pointer).copied().unwrap_or(pointer)
     }
 
-    /// Follows access chains and copies from `pointer` to the first pointer with a `found` result, else to their end.
-    fn follow<T: Copy>(
-        &self,
-        pointer: Id,
-        results: &mut HashMap<Id, T>,
-        found: impl Fn(&Inst<'_>) -> Option<T>,
-        at_end: impl Fn(Id) -> T,
-    ) -> T {
-        let (mut at, mut before, mut passed) = (pointer, usize::MAX, Vec::new());
-        let result = loop {
-            if let Some(result) = results.get(&at) {
-                break *result;
-            }
-            passed.push(at);
-            // A value is defined before it is used. In an invalid module it may be formed from itself.
-            let Some(inst) = self.index.def(at).filter(|inst| inst.offset < before) else {
-                break at_end(at);
-            };
-            match (found(&inst), base_pointer(&inst)) {
-                (Some(result), _) => break result,
-                (None, Some(base)) => (at, before) = (base, inst.offset),
-                (None, None) => break at_end(at),
-            }
+    /// Adds a pointer that is formed from another, which is defined before it.
+    fn add_pointer(&mut self, inst: &Inst<'_>) {
+        let Some(from) = base_pointer(inst) else { return };
+        self.bases.insert(inst.result(), self.base(from));
+        let block = match inst.opcode() {
+            op::CopyObject => Id::NONE,
+            opcode if is_untyped_chain(opcode) => inst.first_operand(),
+            _ => self.pointee(from),
         };
-        results.extend(passed.into_iter().map(|pointer| (pointer, result)));
-        result
+        if self.coherent.contains(&from) || self.coherent.contains(&self.index.under_arrays(block)) {
+            self.coherent.insert(inst.result());
+        }
     }
 
     /// Atomic and volatile reads of memory that other invocations can write, and coherent ones of memory that the module writes.
@@ -142,13 +126,13 @@ impl<'a, 'w> Memory<'a, 'w> {
         match inst.opcode() {
             op::Load => {
                 let (pointer, flags) = (inst.pointer(), inst.load_access());
-                let is_coherent = flags & SHARED_FLAGS != 0 || self.is_coherent(pointer);
+                let is_coherent = flags & SHARED_FLAGS != 0 || self.coherent.contains(&pointer);
                 let is_volatile = self.has_volatile || flags & VOLATILE != 0;
                 self.is_shared(pointer) && is_coherent && (is_volatile || self.written.contains(self, pointer))
             }
             op::ImageRead | op::ImageSparseRead => {
                 let (image, flags) = (self.handle(inst.image()), inst.image_access());
-                let is_coherent = flags & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(image);
+                let is_coherent = flags & SHARED_TEXEL_FLAGS != 0 || self.coherent.contains(&image);
                 let is_volatile = self.has_volatile || flags & image_operands::VOLATILE_TEXEL != 0;
                 is_coherent && (is_volatile || self.written.contains(self, image))
             }
@@ -191,23 +175,6 @@ impl<'a, 'w> Memory<'a, 'w> {
         !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
     }
 
-    /// Whether a pointer points into a variable or a member decorated `Coherent` or `Volatile`. Amortized O(1).
-    fn is_coherent(&self, pointer: Id) -> bool {
-        if self.coherent.is_empty() {
-            return false;
-        }
-        let found = |inst: &Inst<'_>| {
-            let block = match inst.opcode() {
-                op::CopyObject => Id::NONE,
-                opcode if is_untyped_chain(opcode) => inst.first_operand(),
-                _ => self.pointee(inst.first_operand()),
-            };
-            let is_chain = base_pointer(inst).is_some() && self.coherent.contains(&self.index.under_arrays(block));
-            (is_chain || self.coherent.contains(&inst.result())).then_some(true)
-        };
-        self.follow(pointer, &mut self.coherence.borrow_mut(), found, |_| false)
-    }
-
     /// The type that a typed pointer points to, [`Id::NONE`] for untyped pointers.
     fn pointee(&self, pointer: Id) -> Id {
         self.index
@@ -237,8 +204,4 @@ impl<'a, 'w> Memory<'a, 'w> {
         let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
         load.map_or(base, |load| load.pointer())
     }
-}
-
-pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
-    index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
 }

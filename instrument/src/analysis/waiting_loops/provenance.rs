@@ -4,23 +4,13 @@
 //! to the conditions that select. Other control flow does not count: the result of a function that increments an atomic counter or
 //! logs something on the way does not depend on it. Neither do the iterations of a loop inside: if that one waits, it polls itself.
 
-use super::memory::Memory;
-use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex};
+use super::shared_reads::{Kind, SharedReads};
+use crate::analysis::index::typed::{BlockIndex, CellIndex, DefIndex};
 use crate::analysis::view::{AccessKind, ControlDependence, Definition, EventKind, FunctionView, ObjectClass, Origin};
 use crate::spv::op_sets::is_memory_object;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
-/// The sources of values.
-#[derive(Default)]
-pub(super) struct Provenance {
-    /// A shared read is among them. The other fields are incomplete then.
-    pub(super) reads: bool,
-    /// Functions whose results are among them.
-    pub(super) callees: Vec<FunctionIndex>,
-    /// Private variables that they are loaded from, as the caller or a called function left them.
-    pub(super) variables: Vec<Id>,
-}
+use std::collections::BTreeMap;
 
 /// Something that others are computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,9 +21,11 @@ pub(super) enum Source {
 
 /// The blocks of a loop or a function, in which values are followed.
 pub(super) struct Scope<'s, 'a, 'w> {
-    pub(super) view: &'s FunctionView<'a, 'w>,
-    memory: &'s Memory<'a, 'w>,
-    pub(super) control: ControlDependence,
+    view: &'s FunctionView<'a, 'w>,
+    shared: &'s SharedReads<'a, 'w>,
+    control: ControlDependence,
+    /// Plain loads count as shared reads.
+    synchronizes: bool,
     /// Stores to memory that the view does not follow, by variable: stored values and blocks. A call with a pointer into it counts as
     /// a store of the call's result.
     stores: HashMap<Id, Vec<(Id, BlockIndex)>>,
@@ -41,10 +33,15 @@ pub(super) struct Scope<'s, 'a, 'w> {
 
 impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
     /// O(instructions of the blocks).
-    pub(super) fn new(view: &'s FunctionView<'a, 'w>, memory: &'s Memory<'a, 'w>, control: ControlDependence) -> Self {
+    pub(super) fn new(
+        view: &'s FunctionView<'a, 'w>,
+        shared: &'s SharedReads<'a, 'w>,
+        control: ControlDependence,
+        synchronizes: bool,
+    ) -> Self {
         let mut stores: HashMap<Id, Vec<(Id, BlockIndex)>> = HashMap::default();
         let mut add = |pointer: Id, value: Id, block: BlockIndex| {
-            let variable = memory.base(pointer);
+            let variable = shared.memory.base(pointer);
             if view.accesses.place(pointer).is_none() && is_memory_object(view.index.opcode(variable)) {
                 stores.entry(variable).or_default().push((value, block));
             }
@@ -63,19 +60,68 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         }
         Self {
             view,
-            memory,
+            shared,
             control,
+            synchronizes,
             stores,
         }
     }
 
-    /// The sources of values of the scope. `is_read`: whether an instruction reads what other invocations write.
-    pub(super) fn of_values(&self, values: Vec<Id>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
-        self.follow(values.into_iter().map(Source::Value).collect(), is_read)
+    /// Whether it depends on a shared read whether the loop is left.
+    pub(super) fn leaves_by_shared(&self) -> bool {
+        let conditions = self.control.deciding_exit(self.view).into_iter();
+        self.depends(conditions.map(Source::Value).collect())
+    }
+
+    /// Whether what the function returns, or stores through pointer parameters, depends on a shared read.
+    pub(super) fn returns_shared(&self) -> bool {
+        let returns = self.returns().filter(|(_, end)| end.opcode() == op::ReturnValue);
+        let returned: Vec<_> = returns
+            .map(|(block, end)| (block, Source::Value(end.returned_value())))
+            .collect();
+        let mut sources = Vec::new();
+        self.add_returned(&returned, &mut sources);
+        self.depends(sources) || self.leaves_shared(|class| matches!(class, ObjectClass::Parameter(_)))
+    }
+
+    /// Whether what the function leaves in objects of a class does, without what it has found there.
+    pub(super) fn leaves_shared(&self, is_class: impl Fn(ObjectClass) -> bool) -> bool {
+        let memory = &self.view.memory;
+        let mut by_cell: BTreeMap<CellIndex, Vec<(BlockIndex, Source)>> = BTreeMap::new();
+        let mut changed = HashSet::default();
+        for (block, end) in self.returns() {
+            for number in memory.seen_by_event(end.offset) {
+                let object = self.view.object(number).filter(|object| is_class(object.class));
+                let Some((_, found)) = object.zip(memory.definitions.get(number)) else {
+                    continue;
+                };
+                by_cell
+                    .entry(found.cell)
+                    .or_default()
+                    .push((block, Source::Memory(number)));
+                if found.origin != Origin::Entry {
+                    changed.insert(found.cell);
+                }
+            }
+        }
+        let mut sources = Vec::new();
+        for (_, left) in by_cell.iter().filter(|(cell, _)| changed.contains(cell)) {
+            self.add_returned(left, &mut sources);
+        }
+        self.depends(sources)
+    }
+
+    fn returns(&self) -> impl Iterator<Item = (BlockIndex, Inst<'w>)> + '_ {
+        let index = self.view.index;
+        let ends = self.control.blocks().iter().filter_map(|number| {
+            let block = index.blocks.get(*number)?;
+            Some((*number, index.terminator(block)))
+        });
+        ends.filter(|(_, end)| matches!(end.opcode(), op::Return | op::ReturnValue))
     }
 
     /// Adds values with the blocks that return them, and the conditions that select between them.
-    pub(super) fn add_returned(&self, returned: &[(BlockIndex, Source)], sources: &mut Vec<Source>) {
+    fn add_returned(&self, returned: &[(BlockIndex, Source)], sources: &mut Vec<Source>) {
         sources.extend(returned.iter().map(|(_, source)| *source));
         if self.differ(returned.iter().map(|(_, source)| *source)) {
             let blocks = returned.iter().map(|(block, _)| *block);
@@ -110,35 +156,30 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         at
     }
 
-    /// Follows sources back. O(instructions + selections of each phi).
-    pub(super) fn follow(&self, sources: Vec<Source>, is_read: &dyn Fn(&Inst<'w>) -> bool) -> Provenance {
-        let mut found = Provenance::default();
-        let mut worklist = sources;
+    /// Whether a shared read is among the sources of values. O(instructions + selections of each phi).
+    fn depends(&self, mut worklist: Vec<Source>) -> bool {
         let mut seen = HashSet::default();
         while let Some(source) = worklist.pop() {
-            if !seen.insert(source) {
-                continue;
-            }
-            let is_followed = match source {
-                Source::Value(id) => self.add_operands(id, is_read, &mut found, &mut worklist),
-                Source::Memory(number) => self.add_stored(number, &mut found, &mut worklist),
-            };
+            let is_followed = !seen.insert(source)
+                || match source {
+                    Source::Value(id) => self.add_operands(id, &mut worklist),
+                    Source::Memory(number) => self.add_stored(number, &mut worklist),
+                };
             if !is_followed {
-                found.reads = true;
-                break;
+                return true;
             }
         }
-        found
+        false
+    }
+
+    fn is_read(&self, inst: &Inst<'_>) -> bool {
+        self.shared.memory.reads(inst)
+            || self.synchronizes && self.shared.has(Kind::PlainLoad, inst)
+            || inst.opcode() == op::FunctionCall && self.shared.returns(inst.callee())
     }
 
     /// Adds what a value is computed from. False if that is a shared read, or not known.
-    fn add_operands(
-        &self,
-        id: Id,
-        is_read: &dyn Fn(&Inst<'w>) -> bool,
-        found: &mut Provenance,
-        worklist: &mut Vec<Source>,
-    ) -> bool {
+    fn add_operands(&self, id: Id, worklist: &mut Vec<Source>) -> bool {
         let view = self.view;
         if let Some(stores) = self.stores.get(&id) {
             worklist.extend(stores.iter().map(|(value, _)| Source::Value(*value)));
@@ -149,7 +190,7 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         let Some((block, inst)) = block.zip(view.index.def(id)) else {
             return true;
         };
-        if is_read(&inst) {
+        if self.is_read(&inst) {
             return false;
         }
         match inst.opcode() {
@@ -167,12 +208,14 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
                         return false;
                     }
                 }
-                None => worklist.push(Source::Value(self.memory.base(inst.pointer()))),
+                None => worklist.push(Source::Value(self.shared.memory.base(inst.pointer()))),
             },
             op::FunctionCall => {
-                found.callees.extend(view.index.function_of(inst.callee()));
                 worklist.extend(view.memory.seen_by_event(inst.offset).map(Source::Memory));
-                worklist.extend(inst.ids(4).map(|argument| Source::Value(self.memory.base(argument))));
+                worklist.extend(
+                    inst.ids(4)
+                        .map(|argument| Source::Value(self.shared.memory.base(argument))),
+                );
             }
             _ => {}
         }
@@ -180,17 +223,14 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
     }
 
     /// Adds what a definition holds. False if that may be a shared read.
-    fn add_stored(&self, number: DefIndex, found: &mut Provenance, worklist: &mut Vec<Source>) -> bool {
+    fn add_stored(&self, number: DefIndex, worklist: &mut Vec<Source>) -> bool {
         let view = self.view;
         let definition = view.memory.definitions.get(number);
         let Some(definition) = definition.filter(|found| self.control.contains(found.block)) else {
             return true;
         };
-        let object = view.object(number);
-        let private = object.filter(|object| object.class == ObjectClass::Private);
         worklist.extend(definition.previous.map(Source::Memory));
         match definition.origin {
-            Origin::Entry => found.variables.extend(private.map(|object| object.pointer)),
             Origin::Phi => {
                 let operands = definition.operands.iter();
                 let operands: Vec<_> = operands
@@ -202,16 +242,17 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
             Origin::Access(_) => return self.add_written(definition, worklist),
             Origin::Event(event) if event.kind == EventKind::Call => {
                 let call = view.index.inst(event.offset);
-                match private {
-                    // The callee may store what it gets.
-                    Some(object) => {
-                        found.variables.push(object.pointer);
-                        worklist.extend(call.ids(4).map(Source::Value));
-                    }
-                    None => worklist.push(Source::Value(call.result())),
-                }
+                let object = view.object(number);
+                let Some(private) = object.filter(|object| object.class == ObjectClass::Private) else {
+                    worklist.push(Source::Value(call.result()));
+                    return true;
+                };
+                // The callee may store what it gets.
+                worklist.extend(call.ids(4).map(Source::Value));
+                worklist.extend(view.memory.seen_by_event(event.offset).map(Source::Memory));
+                return !self.shared.leaves(call.callee(), private.pointer);
             }
-            Origin::Event(_) => {}
+            Origin::Entry | Origin::Event(_) => {}
         }
         true
     }
@@ -223,7 +264,7 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         if inst.opcode() == op::CopyMemory {
             let source = inst.id(2);
             if view.accesses.place(source).is_none() {
-                return !self.memory.is_shared(source);
+                return !self.shared.memory.is_shared(source);
             }
             if let Some((access, _)) = view.access_at(definition.offset) {
                 worklist.extend(view.memory.read(access).map(Source::Memory));

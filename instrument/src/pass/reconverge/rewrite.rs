@@ -4,7 +4,6 @@ use super::detours::Detours;
 use super::flow::{Flow, is_loop};
 use super::values::{Obstacle, Repairer, Repairs};
 use crate::analysis::dominators::Dominators;
-use crate::analysis::graph::predecessors;
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::Edits;
@@ -65,7 +64,7 @@ pub(super) fn rewrite(
 ) -> Result<(), Obstacle> {
     let test_nodes = detours.test_nodes(flow);
     let dominators = Dominators::new(&detours.successors(flow, &test_nodes));
-    let predecessors = predecessors(&flow.successors);
+    let predecessors = flow.successors.reversed();
     let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, out, placeholders);
     let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
     let mut tests = BTreeMap::new();

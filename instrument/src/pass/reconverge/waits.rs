@@ -2,7 +2,6 @@
 
 use super::flow::Flow;
 use crate::analysis::callgraph::CallGraph;
-use crate::analysis::graph::predecessors;
 use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Node, Table};
 use crate::analysis::index::{Function, Index};
 use crate::spv::{Id, op};
@@ -116,7 +115,7 @@ impl<'a, 'w> Waits<'a, 'w> {
 
 /// Blocks from which one of `targets` can be reached, the targets included.
 pub(super) fn reaching(successors: &Table<Node, Vec<Node>>, targets: &Table<Node, bool>) -> Table<Node, bool> {
-    let predecessors = predecessors(successors);
+    let predecessors = successors.reversed();
     let mut found = successors.map(|_| false);
     let mut worklist: Vec<Node> = targets.keys().filter(|node| targets.is_set(*node)).collect();
     while let Some(node) = worklist.pop() {

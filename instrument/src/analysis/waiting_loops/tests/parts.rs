@@ -1,7 +1,6 @@
 //! A module with one loop, of which tests add the parts.
 
 use super::super::{WaitingLoops, waiting_headers};
-use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::spv::op::{execution_model, memory_model, storage_class};
 use crate::spv::{Code, Id, Literal, Words, op};
@@ -106,7 +105,7 @@ pub(super) fn waits(add: impl FnOnce(&mut Parts)) -> bool {
     code.op(op::Return, ());
     code.op(op::FunctionEnd, ());
     let index = Index::new(&code.words).expect("a module");
-    let marks = waiting_headers(&index, &CallGraph::new(&index), &WaitingLoops::default());
+    let marks = waiting_headers(&index, &WaitingLoops::default());
     marks.values().contains(&true)
 }
 
