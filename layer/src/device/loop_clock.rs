@@ -6,11 +6,10 @@
 //! the processor time of the process's busiest thread, since in a loaded machine an ordinary dispatch takes any length of real time.
 
 use crate::arena::Arena;
-use crate::device::state::{AbortState, Queue};
+use crate::device::state::Queue;
 use crate::locks::lock;
 use crate::log::{Level, Log};
 use crate::os;
-use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
@@ -74,20 +73,14 @@ impl LoopClock {
         self.shared.is_used.store(true, Ordering::Relaxed);
     }
 
-    /// Starts the thread if it is not running. Called once a submission to the queue has been counted.
-    pub fn start(&self, state: &AbortState, queue: vk::Queue, log: &Log) {
+    /// Starts the thread if it is not running. Called once a submission to `queue` has been counted.
+    pub fn start(&self, queue: impl FnOnce() -> Option<Arc<Queue>>, log: &Log) {
         let shared = &self.shared;
         if !shared.is_used.load(Ordering::Relaxed) {
             return;
         }
-        let handle = queue.as_raw() as usize;
-        if let Some(queue) = state
-            .queues
-            .share(handle)
-            .filter(|queue| !queue.is_timed.swap(true, Ordering::Relaxed))
-        {
-            lock(&shared.queues).push(queue);
-        }
+        let queue = queue().filter(|queue| !queue.is_timed.swap(true, Ordering::Relaxed));
+        lock(&shared.queues).extend(queue);
         // Either the thread sees the submission before it ends, or this sees that it ends.
         fence(Ordering::SeqCst);
         if shared.is_running.load(Ordering::Relaxed) || shared.is_running.swap(true, Ordering::AcqRel) {
@@ -188,6 +181,7 @@ mod tests {
     use super::*;
     use crate::intercept::testing::TestDevice;
     use crate::loader::dispatch::DeviceTable;
+    use ash::vk::{self, Handle as _};
     use std::time::Instant;
 
     const LIMIT: Duration = Duration::from_secs(60);
@@ -215,7 +209,7 @@ mod tests {
         let queue = vk::Queue::from_raw(16);
         let submit = || {
             state.count_submission(device.get(), queue, 0);
-            clock.start(state, queue, log);
+            clock.start(|| state.queues.share(queue.as_raw() as usize), log);
         };
         submit();
         assert!(!is_running(), "no module looks at it");

@@ -161,7 +161,7 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
         };
         state.count_submission(device, queue, only);
         if let Some(clock) = &state.loop_clock {
-            clock.start(state, queue, &device.instance.log);
+            clock.start(|| state.queues.share(queue.as_raw() as usize), &device.instance.log);
         }
     }
     let note = |signal| match T::SIGNALS_BEHIND_COMMANDS {

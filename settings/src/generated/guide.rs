@@ -1,6 +1,6 @@
 //! The guide's page of settings.
 
-use super::PRESETS;
+use super::presets::PRESETS;
 use crate::table::{SETTINGS, Setting};
 use crate::{ENV_PREFIXES, FILE_PREFIX};
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 //! The layer's manifests, in the schema of the Vulkan Configurator
 //! (<https://schema.khronos.org/vulkan/layer_json_schema.json>).
 
-use super::{PRESETS, plain};
+use super::presets::{PRESETS, Preset};
+use super::text::plain;
 use crate::form::Form;
 use crate::setting::{View, label};
 use crate::table::{SETTINGS, Setting, find};
@@ -128,7 +129,7 @@ fn entry(setting: &Setting) -> Entry {
     }
 }
 
-fn preset(preset: &super::Preset) -> PresetEntry {
+fn preset(preset: &Preset) -> PresetEntry {
     let setting = |(key, text): &(&str, &str)| {
         let value = find(key).map_or(Json::Null, |setting| value(setting, text));
         json!({"key": key, "value": value})

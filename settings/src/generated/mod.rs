@@ -2,34 +2,18 @@
 
 mod guide;
 mod manifest;
+mod presets;
 mod sample;
+mod text;
 
 use crate::table::SETTINGS;
+use presets::PRESETS;
 use std::path::Path;
+use text::wrap;
 use vkabort_instrument::CHECKS;
 
 /// Environment variable: write the files instead of comparing them. `cargo xtask generate` sets it.
 const BLESS: &str = "VKABORT_BLESS";
-
-/// A combination of settings that the manifest names for tools such as the Vulkan Configurator.
-struct Preset {
-    label: &'static str,
-    description: &'static str,
-    settings: &'static [(&'static str, &'static str)],
-}
-
-const PRESETS: &[Preset] = &[
-    Preset {
-        label: "Test suites",
-        description: "Aborts are reported, and the device is not lost.",
-        settings: &[("on_abort", "continue")],
-    },
-    Preset {
-        label: "Sanitizer",
-        description: "The default checks are planted into programs without aborts, and those that fail are reported.",
-        settings: &[("sanitize", "default")],
-    },
-];
 
 /// The documents that have a list of the checks between [`BEGIN`] and [`END`].
 const WITH_CHECKS: [&str; 2] = ["README.md", "docs/src/index.md"];
@@ -59,26 +43,6 @@ fn with_checks(document: &str) -> Option<String> {
 
 /// Longest line of documents in characters.
 const DOCUMENT_WIDTH: usize = 130;
-
-/// Words in lines of at most `width` characters.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-/// Markdown as plain text.
-fn plain(markdown: &str) -> String {
-    markdown.replace('`', "")
-}
 
 #[test]
 fn the_files_that_describe_the_settings_are_current() {

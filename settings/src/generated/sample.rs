@@ -1,6 +1,6 @@
 //! `vk_layer_settings.txt`: every setting with its default, commented out.
 
-use super::{plain, wrap};
+use super::text::{plain, wrap};
 use crate::table::{SETTINGS, Setting};
 use std::fmt::Write;
 

@@ -19,11 +19,10 @@
 //! A helper ends where it has used up its budget of loop iterations, since nothing else would end it, and at `OpUnreachable`. Not
 //! handled: an entry point of a fragment shader whose function is that of another stage, too.
 
-use super::module::ModulePlanter;
 use crate::analysis::callgraph::Reach;
 use crate::analysis::index::{EntryPoint, Index};
-use crate::edit::Rank;
 use crate::edit::emitter::Emitter;
+use crate::edit::{Edits, Rank};
 use crate::sanitize::Check;
 use crate::spv::op::{built_in, decoration, storage_class};
 use crate::spv::{Code, Id, op};
@@ -74,13 +73,16 @@ impl Helpers {
         let is_not = out.emit(op::LogicalNot, bool, is_helper);
         out.emit(op::LogicalAnd, bool, (failed, is_not))
     }
-}
 
-impl ModulePlanter<'_, '_> {
     /// Writes the variable where invocations begin and become helpers. Returns the variable, and the built-in that entry points
     /// without their own read.
-    pub(super) fn write_helpers(&mut self) -> Option<(Id, Option<Id>)> {
-        let (index, flag) = (self.index, self.helpers.flag?);
+    pub(super) fn write_variable(
+        &mut self,
+        index: &Index<'_>,
+        out: &mut Emitter,
+        edits: &mut Edits,
+    ) -> Option<(Id, Option<Id>)> {
+        let flag = self.flag?;
         let mut added = None;
         let mut written = BTreeSet::new();
         for entry in index.entry_points.iter().filter(|entry| is_fragment(entry)) {
@@ -101,24 +103,22 @@ impl ModulePlanter<'_, '_> {
             let variables = index.insts(first.offset, first.end);
             let variables = variables.filter(|inst| inst.opcode() == op::Variable);
             let start = variables.map(|inst| inst.end()).last().unwrap_or(first.offset + 2);
-            let out = &mut self.out;
             let bool = out.bool();
             let own = own_built_in(index, entry);
             let built_in = own.unwrap_or_else(|| *added.get_or_insert_with(|| declare_built_in(out)));
             let is_helper = out.emit(op::Load, bool, built_in);
             out.op(op::Store, (flag, is_helper));
-            let edits = &mut self.edits;
             out.place(|code| edits.insert_ranked(start, Rank::Entry, code));
         }
         let demotes = index.insts(index.sections.globals, index.words.len());
         for demote in demotes.filter(|inst| inst.opcode() == op::DemoteToHelperInvocation) {
-            let bool = self.out.bool();
-            let yes = self.out.value(op::ConstantTrue, bool, ());
+            let bool = out.bool();
+            let yes = out.value(op::ConstantTrue, bool, ());
             let mut code = Code::default();
             code.op(op::Store, (flag, yes));
-            self.edits.insert_ranked(demote.end(), Rank::Entry, &code);
+            edits.insert_ranked(demote.end(), Rank::Entry, &code);
             // The function may be one without a check.
-            self.helpers.entry_points.extend(0..index.entry_points.len() as u32);
+            self.entry_points.extend(0..index.entry_points.len() as u32);
         }
         Some((flag, added))
     }

@@ -107,7 +107,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint), before that
     /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
-        let helpers = self.write_helpers();
+        let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
             let mut added: SmallVec<[Id; 6]> = SmallVec::new();

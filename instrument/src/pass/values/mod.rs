@@ -18,13 +18,17 @@
 //! in its registers is left out first.
 //! Messages with specialised lengths have no values, nor have those that would exceed the largest message with them.
 
+mod candidate;
 mod condition;
+mod liveness;
 mod message;
 mod names;
 mod predicate;
+mod resolver;
 mod send;
 mod stores;
 mod tail;
+mod undescribed;
 mod variables;
 
 use crate::analysis::expressions::Expressions;
@@ -39,6 +43,7 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::{Options, Values};
 use crate::spv::op;
+use candidate::{Candidate, Source};
 use condition::deciding_edge;
 use message::MessageParts;
 use predicate::{Operand, Piece, Predicate, Writer};
@@ -47,7 +52,7 @@ use smallvec::SmallVec;
 use std::cell::OnceCell;
 use stores::Parameters;
 use tail::{Tail, TailTypes, holds_only_scalars};
-use variables::{Candidate, Source, Variables};
+use variables::Variables;
 use vkabort_record::layout::{MAX_VALUE_UNITS, UNIT_BYTES};
 use vkabort_record::site_values::{Condition, Part, SiteValues, Variable};
 

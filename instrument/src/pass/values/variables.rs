@@ -1,9 +1,10 @@
 //! The variables at an abort, nearest first: those of the function, its parameters, named values, and what it has read of push
 //! constants and inputs.
 
+use super::candidate::{Candidate, Point, Source};
 use super::condition::left_loop;
-use super::names::{NamedVariables, Point};
-use super::stores::{Held, Memories, Memory, Parameters};
+use super::names::NamedVariables;
+use super::stores::{Memories, Parameters};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::BlockIndex;
@@ -26,28 +27,6 @@ const IDENTITY: [u32; 8] = [
     built_in::InvocationId,
     built_in::LaunchIdKHR,
 ];
-
-/// A variable that has a value, or whose value the compiler has removed.
-#[derive(Clone, Debug)]
-pub(super) struct Candidate {
-    pub(super) name: String,
-    pub(super) source: Source,
-    /// Word offset from which on it has the value.
-    pub(super) offset: usize,
-}
-
-/// Where the value of a variable is.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    Value(Id),
-    /// The part at `path` of a variable of this type.
-    Memory {
-        variable: Id,
-        ty: Id,
-        path: Vec<u32>,
-    },
-    Lost,
-}
 
 /// The variables of a function.
 pub(super) struct Variables {
@@ -126,36 +105,6 @@ impl Variables {
         found.truncate(NAMED_VARIABLES);
         (found, more)
     }
-}
-
-/// The candidates of a variable in memory: all of it, or those of its members that have values.
-pub(super) fn of_memory(point: &Point<'_, '_, '_>, memories: &Memories, name: &str, memory: &Memory) -> Vec<Candidate> {
-    let (flow, index) = (point.flow, point.flow.index);
-    let candidate = |name: String, path: Vec<u32>, held: &Held| Candidate {
-        name,
-        source: Source::Memory {
-            variable: memory.id,
-            ty: memory.ty,
-            path,
-        },
-        offset: held.offset(flow),
-    };
-    let value = |path: &[u32]| {
-        let held = memory.held(flow, path, point.block, point.offset);
-        (memory.has_value(memories, &held) && point.saw_memory(memory, path, &held)).then_some(held)
-    };
-    if let Some(held) = value(&[]) {
-        return vec![candidate(name.to_owned(), Vec::new(), &held)];
-    }
-    let structure = index.def(memory.ty).filter(|inst| inst.opcode() == op::TypeStruct);
-    let members = structure.into_iter().flat_map(|structure| (0..).zip(structure.ids(2)));
-    let of_members = members.filter_map(|(number, _)| {
-        let path = vec![number];
-        let held = value(&path)?;
-        let of_member = point.names.names.member(index, memory.ty, number)?;
-        Some(candidate(format!("{name}.{of_member}"), path, &held))
-    });
-    of_members.collect()
 }
 
 /// Whether a pointer is into push constants or an input that does not identify the invocation.

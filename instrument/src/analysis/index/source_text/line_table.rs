@@ -1,8 +1,8 @@
 //! Finds lines of texts by the file names and numbers of debug information.
 
-use super::Text;
 use super::line_numbers::{File, Stretch};
 use super::macros::Macros;
+use super::text::Text;
 use rustc_hash::FxHashMap as HashMap;
 use std::cell::OnceCell;
 

@@ -1,6 +1,6 @@
 //! Uses of preprocessor macros.
 
-use super::Text;
+use super::text::Text;
 use super::tokens::{Kind, Tokens};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::ops::Range;
