@@ -5,7 +5,7 @@ use super::progression::Progression;
 use crate::analysis::index::constant::wrapped;
 use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::loop_nest::Loop;
-use crate::analysis::view::{AccessKind, FunctionView, ObjectClass, Origin};
+use crate::analysis::view::{FunctionView, ObjectClass, Origin};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -129,14 +129,9 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     /// The definition that a load reads, if it reads all of one cell that no other invocation writes.
     fn read(&self, load: Id) -> Option<DefIndex> {
         let view = self.view;
-        let (number, access) = view.definition_of_load(load)?;
-        let class = view.accesses.objects.get(access.place.object)?.class;
-        let is_own = matches!(
-            class,
-            ObjectClass::Function | ObjectClass::Private | ObjectClass::Parameter(_)
-        );
-        let cell = view.cells.all.get(view.memory.definitions.get(number)?.cell)?;
-        (is_own && cell.path == access.place.path).then_some(number)
+        let number = view.whole_of_load(load)?;
+        let is_shared = matches!(view.object(number)?.class, ObjectClass::Workgroup | ObjectClass::Output);
+        (!is_shared).then_some(number)
     }
 
     /// The phi of the header that an instruction returns.
@@ -158,19 +153,9 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     /// The value that a definition gives all of its cell.
     fn stored(&self, number: DefIndex) -> Option<Id> {
         let view = self.view;
-        let found = view.memory.definitions.get(number)?;
-        let cell = view.cells.all.get(found.cell)?;
-        match found.origin {
-            Origin::Access(by) => {
-                let access = view.accesses.accesses.get(by)?;
-                match access.kind {
-                    AccessKind::Store(value) if access.place.is_exact && access.place.path == cell.path => Some(value),
-                    _ => None,
-                }
-            }
-            Origin::Entry => view.initial_value(number).filter(|_| cell.path.is_empty()),
-            Origin::Event(_) | Origin::Phi => None,
-        }
+        let cell = view.cells.all.get(view.memory.definitions.get(number)?.cell)?;
+        let initial = || view.initial_value(number).filter(|_| cell.path.is_empty());
+        view.stored_value(number).or_else(initial)
     }
 
     /// The value that `inst` adds to, and what it adds.

@@ -1,12 +1,13 @@
 //! Instructions that observe writes of other invocations.
 
+use super::pointers::Pointers;
 use super::written::Written;
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
 use crate::spv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
 use crate::spv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 
 /// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
@@ -40,7 +41,7 @@ fn is_coherent(kind: u32) -> bool {
 
 /// Memory, classified by its decorations.
 pub(super) struct Memory<'a, 'w> {
-    pub(super) index: &'a Index<'w>,
+    pub(super) pointers: Pointers<'a, 'w>,
     /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member, and pointers into them.
     coherent: HashSet<Id>,
     /// Whether something is `Volatile`.
@@ -50,8 +51,6 @@ pub(super) struct Memory<'a, 'w> {
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
     written: Written,
-    /// Results of [`Memory::base`] for pointers that are formed from others.
-    bases: HashMap<Id, Id>,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
@@ -72,19 +71,18 @@ impl<'a, 'w> Memory<'a, 'w> {
             }
         }
         let model = index.inst(index.sections.memory_model);
+        let pointers = Pointers::new(index);
         let mut memory = Self {
-            index,
+            written: Written::new(&pointers),
+            pointers,
             coherent,
             has_volatile: index.decorations.iter().any(|d| d.kind == decoration::Volatile),
             has_acquire: model.memory_model() == memory_model::Vulkan,
             read_only,
-            written: Written::default(),
-            bases: HashMap::default(),
         };
         for inst in index.insts(index.sections.globals, index.words.len()) {
             memory.add_pointer(&inst);
         }
-        memory.written = Written::new(&memory);
         memory
     }
 
@@ -93,30 +91,24 @@ impl<'a, 'w> Memory<'a, 'w> {
         match inst.opcode() {
             op::ControlBarrier | op::MemoryBarrier => true,
             opcode if self.has_acquire && is_atomic_read(opcode) => {
-                let semantics = self.index.def(inst.id(5));
+                let semantics = self.pointers.index.def(inst.id(5));
                 let constant = semantics.filter(|semantics| semantics.opcode() == op::Constant);
-                let value = constant.and_then(|constant| self.index.literal(&constant));
+                let value = constant.and_then(|constant| self.pointers.index.literal(&constant));
                 value.is_none_or(|value| value & u64::from(ACQUIRE) != 0)
             }
             _ => false,
         }
     }
 
-    /// The variable or parameter that a pointer points into, or the instruction where access chains and copies end.
-    pub(super) fn base(&self, pointer: Id) -> Id {
-        self.bases.get(&pointer).copied().unwrap_or(pointer)
-    }
-
     /// Adds a pointer that is formed from another, which is defined before it.
     fn add_pointer(&mut self, inst: &Inst<'_>) {
         let Some(from) = base_pointer(inst) else { return };
-        self.bases.insert(inst.result(), self.base(from));
         let block = match inst.opcode() {
             op::CopyObject => Id::NONE,
             opcode if is_untyped_chain(opcode) => inst.first_operand(),
-            _ => self.pointee(from),
+            _ => self.pointers.pointee(from),
         };
-        if self.coherent.contains(&from) || self.coherent.contains(&self.index.under_arrays(block)) {
+        if self.coherent.contains(&from) || self.coherent.contains(&self.pointers.index.under_arrays(block)) {
             self.coherent.insert(inst.result());
         }
     }
@@ -128,15 +120,17 @@ impl<'a, 'w> Memory<'a, 'w> {
                 let (pointer, flags) = (inst.pointer(), inst.load_access());
                 let is_coherent = flags & SHARED_FLAGS != 0 || self.coherent.contains(&pointer);
                 let is_volatile = self.has_volatile || flags & VOLATILE != 0;
-                self.is_shared(pointer) && is_coherent && (is_volatile || self.written.contains(self, pointer))
+                self.pointers.is_shared(pointer)
+                    && is_coherent
+                    && (is_volatile || self.written.contains(&self.pointers, pointer))
             }
             op::ImageRead | op::ImageSparseRead => {
-                let (image, flags) = (self.handle(inst.image()), inst.image_access());
+                let (image, flags) = (self.pointers.handle(inst.image()), inst.image_access());
                 let is_coherent = flags & SHARED_TEXEL_FLAGS != 0 || self.coherent.contains(&image);
                 let is_volatile = self.has_volatile || flags & image_operands::VOLATILE_TEXEL != 0;
-                is_coherent && (is_volatile || self.written.contains(self, image))
+                is_coherent && (is_volatile || self.written.contains(&self.pointers, image))
             }
-            opcode if is_atomic_read(opcode) => self.is_shared(inst.pointer()),
+            opcode if is_atomic_read(opcode) => self.pointers.is_shared(inst.pointer()),
             _ => false,
         }
     }
@@ -147,61 +141,37 @@ impl<'a, 'w> Memory<'a, 'w> {
             op::Load => {}
             op::ImageRead | op::ImageSparseRead => {
                 let image = inst.image();
-                return self.is_storage_image(image) && self.written.contains(self, self.handle(image));
+                return self.is_storage_image(image)
+                    && self.written.contains(&self.pointers, self.pointers.handle(image));
             }
             _ => return false,
         }
         let pointer = inst.pointer();
-        if !self.written.contains(self, pointer) {
+        if !self.written.contains(&self.pointers, pointer) {
             return false;
         }
-        let class = self.index.storage_class(self.index.type_of(pointer));
+        let class = self.pointers.index.storage_class(self.pointers.index.type_of(pointer));
         match class {
             Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
             Some(storage_class::StorageBuffer | storage_class::Uniform) => {}
             _ => return false,
         }
-        let variable = self.base(pointer);
-        let block = self.index.under_arrays(self.pointee(variable));
-        let is_uniform =
-            class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
+        let variable = self.pointers.base(pointer);
+        let block = self.pointers.index.under_arrays(self.pointers.pointee(variable));
+        let is_uniform = class == Some(storage_class::Uniform)
+            && self.pointers.index.decoration(block, decoration::BufferBlock).is_none();
         !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
     }
 
     /// Whether other invocations may write an image. `OpImageRead` also reads input attachments, which they cannot.
     fn is_storage_image(&self, image: Id) -> bool {
-        let variable = self.base(self.handle(image));
+        let variable = self.pointers.base(self.pointers.handle(image));
         let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.image_dim() == SUBPASS_DATA;
-        !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
-    }
-
-    /// The type that a typed pointer points to, [`Id::NONE`] for untyped pointers.
-    fn pointee(&self, pointer: Id) -> Id {
-        self.index
-            .def(self.index.type_of(pointer))
-            .map_or(Id::NONE, |t| t.pointee())
-    }
-
-    /// Whether other invocations can write the memory that a pointer points to. Storage class `UniformConstant` holds handles
-    /// only, not the contents of images.
-    pub(super) fn is_shared(&self, pointer: Id) -> bool {
-        let class = self.index.storage_class(self.index.type_of(pointer));
-        !matches!(
-            class,
-            Some(
-                storage_class::Function
-                    | storage_class::Private
-                    | storage_class::Input
-                    | storage_class::UniformConstant
-                    | storage_class::PushConstant
-            )
-        )
-    }
-
-    /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
-    pub(super) fn handle(&self, image: Id) -> Id {
-        let base = self.base(image);
-        let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
-        load.map_or(base, |load| load.pointer())
+        !self.read_only.contains(&variable)
+            && !self
+                .pointers
+                .index
+                .def(self.pointers.index.type_of(image))
+                .is_some_and(is_attachment)
     }
 }

@@ -17,11 +17,14 @@
 //! - in a loop with a barrier, or with an acquire under the Vulkan memory model, plain ones of memory that the module writes,
 //! - those that a callee returns or stores in private variables.
 //!
-//! `memory` and `written` classify reads, `provenance` follows values back on the view, and `shared_reads` summarizes functions, callees
-//! first.
+//! `pointers`, `written` and `memory` classify reads, `shared_reads` has them by function, `provenance` follows values back on the view,
+//! and `results` summarizes functions, callees first.
 
 mod memory;
+mod pointers;
 mod provenance;
+mod results;
+mod scope;
 mod shared_reads;
 #[cfg(test)]
 mod tests;
@@ -32,8 +35,8 @@ use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::loop_nest::Loop;
 use crate::analysis::view::ControlDependence;
 use crate::spv::{Id, op};
-use provenance::Scope;
 use rustc_hash::FxHashMap as HashMap;
+use scope::Scope;
 use shared_reads::{Kind, SharedReads};
 use std::cell::OnceCell;
 
@@ -51,7 +54,7 @@ pub(crate) type WaitingLoops = HashMap<Id, bool>;
 pub(crate) fn waiting_headers(index: &Index<'_>, examined: &WaitingLoops) -> Table<BlockIndex, bool> {
     let mut marks = index.blocks.map(|_| false);
     let shared = OnceCell::new();
-    let shared = || shared.get_or_init(|| SharedReads::new(index)).as_ref();
+    let shared = || shared.get_or_init(|| results::summarize(index)).as_ref();
     for (number, function) in index.functions.iter() {
         for header in function.blocks.iter() {
             let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));

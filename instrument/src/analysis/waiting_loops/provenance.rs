@@ -4,12 +4,11 @@
 //! to the conditions that select. Other control flow does not count: the result of a function that increments an atomic counter or
 //! logs something on the way does not depend on it. Neither do the iterations of a loop inside: if that one waits, it polls itself.
 
-use super::shared_reads::{Kind, SharedReads};
+use super::scope::Scope;
 use crate::analysis::index::typed::{BlockIndex, CellIndex, DefIndex};
-use crate::analysis::view::{AccessKind, ControlDependence, Definition, EventKind, FunctionView, ObjectClass, Origin};
-use crate::spv::op_sets::is_memory_object;
+use crate::analysis::view::{Definition, EventKind, ObjectClass, Origin};
 use crate::spv::{Id, Inst, op, operands};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
 
 /// Something that others are computed from.
@@ -19,54 +18,7 @@ pub(super) enum Source {
     Memory(DefIndex),
 }
 
-/// The blocks of a loop or a function, in which values are followed.
-pub(super) struct Scope<'s, 'a, 'w> {
-    view: &'s FunctionView<'a, 'w>,
-    shared: &'s SharedReads<'a, 'w>,
-    control: ControlDependence,
-    /// Plain loads count as shared reads.
-    synchronizes: bool,
-    /// Stores to memory that the view does not follow, by variable: stored values and blocks. A call with a pointer into it counts as
-    /// a store of the call's result.
-    stores: HashMap<Id, Vec<(Id, BlockIndex)>>,
-}
-
-impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
-    /// O(instructions of the blocks).
-    pub(super) fn new(
-        view: &'s FunctionView<'a, 'w>,
-        shared: &'s SharedReads<'a, 'w>,
-        control: ControlDependence,
-        synchronizes: bool,
-    ) -> Self {
-        let mut stores: HashMap<Id, Vec<(Id, BlockIndex)>> = HashMap::default();
-        let mut add = |pointer: Id, value: Id, block: BlockIndex| {
-            let variable = shared.memory.base(pointer);
-            if view.accesses.place(pointer).is_none() && is_memory_object(view.index.opcode(variable)) {
-                stores.entry(variable).or_default().push((value, block));
-            }
-        };
-        for number in control.blocks() {
-            let Some(block) = view.index.blocks.get(*number) else {
-                continue;
-            };
-            for inst in view.index.body(block) {
-                match inst.opcode() {
-                    op::Store => add(inst.pointer(), inst.stored_value(), *number),
-                    op::FunctionCall => inst.ids(4).for_each(|argument| add(argument, inst.result(), *number)),
-                    _ => {}
-                }
-            }
-        }
-        Self {
-            view,
-            shared,
-            control,
-            synchronizes,
-            stores,
-        }
-    }
-
+impl<'w> Scope<'_, '_, 'w> {
     /// Whether it depends on a shared read whether the loop is left.
     pub(super) fn leaves_by_shared(&self) -> bool {
         let conditions = self.control.deciding_exit(self.view).into_iter();
@@ -138,22 +90,15 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
     }
 
     fn same_as(&self, source: Source) -> Source {
-        let (view, mut at) = (self.view, source);
-        if let Source::Value(value) = source
-            && let Some((definition, _)) = view.definition_of_load(value)
-        {
-            at = Source::Memory(definition);
-        }
-        if let Source::Memory(number) = at
-            && let Some(Origin::Access(by)) = view.memory.definitions.get(number).map(|found| found.origin)
-            && let Some(access) = view.accesses.accesses.get(by)
-            && let AccessKind::Store(value) = access.kind
-            && access.place.is_exact
-            && access.place.path.is_empty()
-        {
-            return Source::Value(value);
-        }
-        at
+        let number = match source {
+            Source::Value(value) => self.view.whole_of_load(value),
+            Source::Memory(number) => Some(number),
+        };
+        let stored = number.and_then(|number| self.view.stored_value(number));
+        stored
+            .map(Source::Value)
+            .or(number.map(Source::Memory))
+            .unwrap_or(source)
     }
 
     /// Whether a shared read is among the sources of values. O(instructions + selections of each phi).
@@ -170,12 +115,6 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
             }
         }
         false
-    }
-
-    fn is_read(&self, inst: &Inst<'_>) -> bool {
-        self.shared.memory.reads(inst)
-            || self.synchronizes && self.shared.has(Kind::PlainLoad, inst)
-            || inst.opcode() == op::FunctionCall && self.shared.returns(inst.callee())
     }
 
     /// Adds what a value is computed from. False if that is a shared read, or not known.
@@ -208,13 +147,13 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
                         return false;
                     }
                 }
-                None => worklist.push(Source::Value(self.shared.memory.base(inst.pointer()))),
+                None => worklist.push(Source::Value(self.shared.memory.pointers.base(inst.pointer()))),
             },
             op::FunctionCall => {
                 worklist.extend(view.memory.seen_by_event(inst.offset).map(Source::Memory));
                 worklist.extend(
                     inst.ids(4)
-                        .map(|argument| Source::Value(self.shared.memory.base(argument))),
+                        .map(|argument| Source::Value(self.shared.memory.pointers.base(argument))),
                 );
             }
             _ => {}
@@ -264,7 +203,7 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         if inst.opcode() == op::CopyMemory {
             let source = inst.id(2);
             if view.accesses.place(source).is_none() {
-                return !self.shared.memory.is_shared(source);
+                return !self.shared.memory.pointers.is_shared(source);
             }
             if let Some((access, _)) = view.access_at(definition.offset) {
                 worklist.extend(view.memory.read(access).map(Source::Memory));
