@@ -12,6 +12,8 @@ pub(crate) mod frames;
 pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod logical_match;
+#[cfg(test)]
+mod loop_module;
 pub(crate) mod loop_nest;
 pub(crate) mod macro_uses;
 pub(crate) mod message_layout;

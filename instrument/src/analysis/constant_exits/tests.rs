@@ -1,83 +1,30 @@
 //! Exits that depend on constants, through phis, arrays and pointers.
 
 use super::ConstantExits;
-use crate::analysis::index::Index;
-use crate::analysis::view::ModuleView;
-use crate::spv::op::{execution_model, storage_class};
+use crate::analysis::loop_module::*;
+use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Literal, op};
 
-const VOID: Id = Id::new(1);
-const BOOL: Id = Id::new(2);
-const UINT: Id = Id::new(3);
-const ZERO: Id = Id::new(4);
-const ONE: Id = Id::new(5);
-const FUNCTION_TYPE: Id = Id::new(6);
-const MAIN: Id = Id::new(7);
-const ARRAY: Id = Id::new(8);
-const ARRAY_POINTER: Id = Id::new(9);
-const POINTER: Id = Id::new(10);
-const INPUT_POINTER: Id = Id::new(11);
-const INPUT: Id = Id::new(12);
-const LOCAL: Id = Id::new(13);
-const LABELS: [Id; 5] = [Id::new(20), Id::new(21), Id::new(22), Id::new(23), Id::new(24)];
+const ONE: Id = free(5000);
+const ARRAY: Id = free(5001);
+const ARRAY_POINTER: Id = free(5002);
+/// An array of the function.
+const ELEMENTS: Id = free(5003);
 /// What is compared with 1 to leave the loop.
-const VALUE: Id = Id::new(30);
-const CONDITION: Id = Id::new(31);
-const FREE: u32 = 40;
-const BOUND: u32 = 6000;
-
-const fn free(number: u32) -> Id {
-    Id::new(FREE + number)
-}
+const VALUE: Id = free(5004);
 
 /// Whether the loop has a constant exit if `entry` comes before it and `header` defines `VALUE`.
 fn has_exit(entry: impl FnOnce(&mut Code), header: impl FnOnce(&mut Code)) -> bool {
-    let mut code = Code::default();
-    code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
-    code.op(op::Capability, Literal(1));
-    code.op(op::MemoryModel, (Literal(0), Literal(1)));
-    code.op(
-        op::EntryPoint,
-        (Literal(execution_model::GLCompute), MAIN, "main", INPUT),
-    );
-    code.op(op::TypeVoid, VOID);
-    code.op(op::TypeBool, BOOL);
-    code.op(op::TypeInt, (UINT, Literal(32), Literal(0)));
-    code.op(op::Constant, (UINT, ZERO, Literal(0)));
-    code.op(op::Constant, (UINT, ONE, Literal(1)));
-    code.op(op::TypeFunction, (FUNCTION_TYPE, VOID));
-    code.op(op::TypeArray, (ARRAY, UINT, ONE));
-    code.op(
-        op::TypePointer,
-        (ARRAY_POINTER, Literal(storage_class::Function), ARRAY),
-    );
-    code.op(op::TypePointer, (POINTER, Literal(storage_class::Function), UINT));
-    code.op(op::TypePointer, (INPUT_POINTER, Literal(storage_class::Input), UINT));
-    code.op(op::Variable, (INPUT_POINTER, INPUT, Literal(storage_class::Input)));
-    let [first, head, body, next, merge] = LABELS;
-    code.op(op::Function, (VOID, MAIN, Literal(0), FUNCTION_TYPE));
-    code.label(first);
-    code.op(op::Variable, (ARRAY_POINTER, LOCAL, Literal(storage_class::Function)));
-    entry(&mut code);
-    code.branch(head);
-    code.label(head);
-    header(&mut code);
-    code.op(op::ULessThan, (BOOL, CONDITION, VALUE, ONE));
-    code.op(op::LoopMerge, (merge, next, Literal(0)));
-    code.op(op::BranchConditional, (CONDITION, body, merge));
-    code.label(body);
-    code.branch(next);
-    code.label(next);
-    code.branch(head);
-    code.label(merge);
-    code.op(op::Return, ());
-    code.op(op::FunctionEnd, ());
-    let index = Index::new(&code.words).expect("a module");
-    let view = ModuleView::new(&index);
-    let (number, _) = index.functions.iter().next().expect("a function");
-    let function = view.function(number).expect("a view");
-    let l = function.loops().loops().first().expect("a loop");
-    ConstantExits::new(function, &view.glsl).has(l)
+    let mut parts = Parts::default();
+    let function = Literal(storage_class::Function);
+    parts.types.op(op::Constant, (UINT, ONE, Literal(1)));
+    parts.types.op(op::TypeArray, (ARRAY, UINT, ONE));
+    parts.types.op(op::TypePointer, (ARRAY_POINTER, function, ARRAY));
+    parts.entry.op(op::Variable, (ARRAY_POINTER, ELEMENTS, function));
+    entry(&mut parts.entry);
+    header(&mut parts.header);
+    parts.header.op(op::ULessThan, (BOOL, CONDITION, VALUE, ONE));
+    parts.ask(|view, l| ConstantExits::new(view, &[]).has(l))
 }
 
 fn load_input(code: &mut Code) {
@@ -104,7 +51,7 @@ fn a_load_has_what_is_stored() {
     for (stored, expected) in [(ONE, true), (free(0), false)] {
         let store = |code: &mut Code| {
             load_input(code);
-            code.op(op::AccessChain, (POINTER, free(1), LOCAL, ZERO));
+            code.op(op::AccessChain, (LOCAL_POINTER, free(1), ELEMENTS, ZERO));
             code.op(op::Store, (free(1), stored));
         };
         assert_eq!(
@@ -118,9 +65,9 @@ fn a_load_has_what_is_stored() {
 fn a_load_by_a_dynamic_index_is_dynamic() {
     let store = |code: &mut Code| {
         load_input(code);
-        code.op(op::AccessChain, (POINTER, free(1), LOCAL, ZERO));
+        code.op(op::AccessChain, (LOCAL_POINTER, free(1), ELEMENTS, ZERO));
         code.op(op::Store, (free(1), ONE));
-        code.op(op::AccessChain, (POINTER, free(2), LOCAL, free(0)));
+        code.op(op::AccessChain, (LOCAL_POINTER, free(2), ELEMENTS, free(0)));
     };
     assert!(!has_exit(store, |code| code.op(op::Load, (UINT, VALUE, free(2)))));
 }
@@ -129,7 +76,7 @@ fn a_load_by_a_dynamic_index_is_dynamic() {
 fn only_the_store_that_reaches_a_load_counts() {
     let store = |code: &mut Code| {
         load_input(code);
-        code.op(op::AccessChain, (POINTER, free(1), LOCAL, ZERO));
+        code.op(op::AccessChain, (LOCAL_POINTER, free(1), ELEMENTS, ZERO));
         code.op(op::Store, (free(1), free(0)));
         code.op(op::Store, (free(1), ONE));
     };

@@ -1,11 +1,21 @@
 //! Loops that must count as waiting although they use instructions or types that the analysis cannot follow at a glance, and loops that
 //! must not.
 
-mod parts;
-
+use super::{WaitingLoops, waiting_headers};
+use crate::analysis::index::Index;
+use crate::analysis::loop_module::*;
 use crate::spv::op::{decoration, memory_operands, storage_class};
 use crate::spv::{Code, Id, Literal, op};
-use parts::*;
+
+/// Whether the loop counts as waiting. `add` adds the parts.
+fn waits(add: impl FnOnce(&mut Parts)) -> bool {
+    let mut parts = Parts::default();
+    add(&mut parts);
+    let words = parts.words();
+    let index = Index::new(&words).expect("a module");
+    let marks = waiting_headers(&index, &WaitingLoops::default());
+    marks.values().contains(&true)
+}
 
 /// An opcode that no table has.
 const UNKNOWN: u16 = 7999;
