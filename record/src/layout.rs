@@ -10,7 +10,8 @@
 //! byte   0  CURSOR    next free slot, in slots of 64 bytes from the start of the record area
 //!        4  ABORTED   1: an invocation has aborted that CURSOR does not count, or not yet
 //!        8  TICKS     advanced by the host while work with checks of loops is pending
-//!       12  (unused up to 64)
+//!       12  ENDED     invocations that polled, and were ended since another had aborted
+//!       16  (unused up to 64)
 //!       64  DROPPED   16 counters, one every 64 bytes, of which each abort uses one. Their sum modulo 2^32 corrects CURSOR:
 //!                     aborts without a record that CURSOR does not count, minus slots that CURSOR counts without an abort
 //!
@@ -66,6 +67,8 @@ pub const ABORTED: u32 = 1;
 pub const TICKS_OFFSET: u32 = 8;
 /// Ticks that the loops of an invocation may see. The host advances TICKS by 1 in this part of the time that loops may run.
 pub const TIMEOUT_TICKS: u32 = 16;
+/// Byte offset of ENDED in the control block.
+pub const ENDED_OFFSET: u32 = 12;
 /// Byte offset of DROPPED in the control block.
 pub const DROPPED_OFFSET: u32 = 64;
 /// Counters of DROPPED.
@@ -110,7 +113,8 @@ const _: () = {
         CONTROL_BYTES.is_multiple_of(SLOT_BYTES),
         "the first record starts on a slot"
     );
-    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < TICKS_OFFSET && TICKS_OFFSET < DROPPED_OFFSET);
+    assert!(CURSOR_OFFSET < ABORTED_OFFSET && ABORTED_OFFSET < TICKS_OFFSET && TICKS_OFFSET < ENDED_OFFSET);
+    assert!(ENDED_OFFSET < DROPPED_OFFSET);
     assert!(DROPPED_COUNTERS.is_power_of_two() && DROPPED_STRIDE.is_power_of_two());
     assert!(header::IDENTITY + 4 == header::WORDS);
 };

@@ -88,6 +88,8 @@ pub struct Records {
     pub unfinished: u32,
     /// Aborts that did not fit.
     pub dropped: u32,
+    /// Invocations that were ended in loops that may wait for one that aborted.
+    pub ended: u32,
     /// The control block contradicts the records because it was lost with the device: the number of aborts that did not
     /// fit is unknown.
     pub control_lost: bool,
@@ -109,7 +111,7 @@ impl Records {
             }
             follows
         });
-        (self.unfinished, self.dropped, self.control_lost) = (0, 0, false);
+        (self.unfinished, self.dropped, self.ended, self.control_lost) = (0, 0, 0, false);
         end
     }
 

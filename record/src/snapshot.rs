@@ -3,7 +3,7 @@
 use crate::compact::{self, Origin, ShortHash, Tag};
 use crate::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_COUNTERS, DROPPED_OFFSET, DROPPED_STRIDE,
-    HEADER_UNITS, MAX_VALUE_UNITS, SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
+    ENDED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::records::{Contents, Record, Records};
 use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
@@ -109,6 +109,7 @@ impl Snapshot {
         if !records.control_lost {
             let past_capacity = cursor.saturating_sub(capacity / SLOT_UNITS);
             let counters = (0..DROPPED_COUNTERS).map(|at| self.control(DROPPED_OFFSET + at * DROPPED_STRIDE));
+            records.ended = self.control(ENDED_OFFSET);
             records.dropped = counters.fold(past_capacity, u32::wrapping_add);
         }
         records.tables = modules.tables;

@@ -95,6 +95,18 @@ fn a_full_arena_keeps_its_records_and_counts_the_others() {
 }
 
 #[test]
+fn invocations_that_waited_are_counted() {
+    let mut arena = Arena::new(64);
+    arena.push(1, b"hello").expect("fits");
+    arena.words[(ENDED_OFFSET / 4) as usize] = 31;
+    assert_eq!(arena.read().ended, 31);
+    // Until all invocations have ended, there may be more.
+    let mut running = arena.read();
+    running.keep_finished(0);
+    assert_eq!((running.records.len(), running.ended), (1, 0));
+}
+
+#[test]
 fn an_unfinished_record_does_not_hide_the_next_one() {
     let mut arena = Arena::new(64);
     arena.push(1, b"first");

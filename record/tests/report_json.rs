@@ -201,6 +201,7 @@ fn reports() -> Vec<Report> {
         ],
         unfinished: 1,
         dropped: 2,
+        ended: 3,
         control_lost: true,
         ..Records::default()
     };

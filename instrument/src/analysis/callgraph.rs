@@ -110,14 +110,9 @@ impl CallGraph {
         if worklist.is_empty() || self.callees.len() == 0 {
             return set;
         }
-        let mut callers: Vec<(FunctionIndex, FunctionIndex)> = (set.keys())
-            .flat_map(|caller| self.callees_in(caller).map(move |callee| (callee, caller)))
-            .collect();
-        callers.sort_unstable();
+        let callers = self.callers();
         while let Some(callee) = worklist.pop() {
-            let first = callers.partition_point(|(of, _)| *of < callee);
-            let callers = callers.get(first..).unwrap_or(&[]).iter();
-            for (_, caller) in callers.take_while(|(of, _)| *of == callee) {
+            for (_, caller) in callers_of(&callers, callee) {
                 if through(*caller) && set.set(*caller) {
                     worklist.push(*caller);
                 }
@@ -125,4 +120,42 @@ impl CallGraph {
         }
         set
     }
+    /// All functions but those of recursions, each after its callees; then those.
+    pub(crate) fn callees_first(&self) -> (Vec<FunctionIndex>, Vec<FunctionIndex>) {
+        let mut waits: Table<FunctionIndex, usize> = self.reach.map(|number| self.callees_in(number).count());
+        let callers = self.callers();
+        let mut order: Vec<FunctionIndex> = waits.keys().filter(|number| waits.get(*number) == Some(&0)).collect();
+        let mut next = 0;
+        while let Some(callee) = order.get(next).copied() {
+            next += 1;
+            for (_, caller) in callers_of(&callers, callee) {
+                if let Some(count) = waits.get_mut(*caller) {
+                    *count -= 1;
+                    if *count == 0 {
+                        order.push(*caller);
+                    }
+                }
+            }
+        }
+        let is_waiting = |number: &FunctionIndex| waits.get(*number).is_some_and(|count| *count > 0);
+        (order, waits.keys().filter(is_waiting).collect())
+    }
+
+    /// Callee and caller of every call, sorted.
+    fn callers(&self) -> Vec<(FunctionIndex, FunctionIndex)> {
+        let of = |caller| self.callees_in(caller).map(move |callee| (callee, caller));
+        let mut callers: Vec<_> = self.reach.keys().flat_map(of).collect();
+        callers.sort_unstable();
+        callers
+    }
+}
+
+/// The entries of one callee in [`CallGraph::callers`].
+fn callers_of(
+    callers: &[(FunctionIndex, FunctionIndex)],
+    callee: FunctionIndex,
+) -> impl Iterator<Item = &(FunctionIndex, FunctionIndex)> {
+    let first = callers.partition_point(|(of, _)| *of < callee);
+    let from = callers.get(first..).unwrap_or_default().iter();
+    from.take_while(move |(of, _)| *of == callee)
 }

@@ -1,5 +1,4 @@
-//! Loops that compilers can run at compile time, as far as their exits go: those with an exit that depends on nothing but
-//! constants.
+//! Can a compiler run a loop at compile time, as far as its exits go? It can if an exit depends on nothing but constants.
 //!
 //! ```text
 //! for (uint left = 9; left != 0; left -= 2)
@@ -8,63 +7,55 @@
 //! Values count as dynamic if memory, an input, a call or anything else that a compiler does not know is among what they are
 //! computed from. Conservative: an instruction that the analysis does not know gives a dynamic value.
 
-use super::variable_uses::VariableUses;
-use crate::analysis::index::{EntryPoint, Function, Index};
+#[cfg(test)]
+mod tests;
+
+use crate::analysis::index::EntryPoint;
+use crate::analysis::index::typed::{AccessIndex, DefIndex, Table};
 use crate::analysis::loop_nest::Loop;
-use crate::spv::op::{built_in, decoration, storage_class};
+use crate::analysis::view::{AccessKind, FunctionView, MemoryUse, Origin};
+use crate::spv::op::{built_in, decoration, glsl, storage_class};
 use crate::spv::op_sets::{is_type_or_constant, writes_no_memory};
-use crate::spv::{Id, op, operands};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use crate::spv::{Id, Inst, op, operands};
+use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::scalar_type::ScalarType;
 
-/// Most instructions that one question may look at.
-const MAX_STEPS: usize = 4096;
-
 /// The values of one function.
-pub(crate) struct ConstantExits<'a, 'w> {
-    index: &'a Index<'w>,
-    function: &'a Function,
-    variables: VariableUses,
-    /// The imported sets `GLSL.std.450`.
-    glsl: Vec<Id>,
-    is_dynamic: HashMap<Id, bool>,
+pub(crate) struct ConstantExits<'v, 'a, 'w> {
+    view: &'v FunctionView<'a, 'w>,
+    dynamic: HashSet<Id>,
 }
 
-impl<'a, 'w> ConstantExits<'a, 'w> {
-    /// O(instructions of the function).
-    pub(crate) fn new(index: &'a Index<'w>, function: &'a Function) -> Self {
+impl<'v, 'a, 'w> ConstantExits<'v, 'a, 'w> {
+    /// Marks all dynamic values. `glsl`: the imported sets `GLSL.std.450`. O(words of the function).
+    pub(crate) fn new(view: &'v FunctionView<'a, 'w>, glsl: &[Id]) -> Self {
         Self {
-            index,
-            function,
-            variables: VariableUses::new(index, function),
-            glsl: index.sets("GLSL.std.450"),
-            is_dynamic: HashMap::default(),
+            view,
+            dynamic: Propagation::new(view).run(glsl),
         }
     }
 
     /// Whether a branch that leaves a loop depends on nothing dynamic.
-    pub(crate) fn has(&mut self, l: &Loop) -> bool {
+    pub(crate) fn has(&self, l: &Loop) -> bool {
+        let index = self.view.index;
         l.blocks.iter().any(|number| {
-            let Some(block) = self.index.blocks.get(*number) else {
+            let Some(block) = index.blocks.get(*number) else {
                 return false;
             };
-            let branch = self.index.terminator(block);
+            let branch = index.terminator(block);
             if !matches!(branch.opcode(), op::BranchConditional | op::Switch) {
                 return false;
             }
-            let leaves = self.index.successors(block).into_iter().any(|label| {
-                let to = self.index.block_of_label(self.function, label);
-                to.is_none_or(|to| !l.blocks.contains(&to))
-            });
-            // Both have the value that selects as their first operand.
-            leaves && !self.is_dynamic(branch.id(1))
+            let mut to = self.view.graph.successors(*number).iter();
+            to.any(|to| !l.blocks.contains(to)) && !self.dynamic.contains(&branch.condition())
         })
     }
 
     /// An input variable of 32-bit numbers, a scalar or a vector, that the function may load, and its pointee.
     pub(crate) fn input(&self) -> Option<(Id, Id)> {
-        let own = |entry: &&EntryPoint<'_>| entry.function == self.function.id;
-        let all = &self.index.entry_points;
+        let index = self.view.index;
+        let own = |entry: &&EntryPoint<'_>| entry.function == self.view.function.id;
+        let all = &index.entry_points;
         let mut entries: Vec<&EntryPoint<'_>> = all.iter().filter(own).collect();
         if entries.is_empty() {
             // Any of them may call it.
@@ -72,67 +63,128 @@ impl<'a, 'w> ConstantExits<'a, 'w> {
         }
         let (first, others) = entries.split_first()?;
         first.interface().find_map(|id| {
-            let variable = self.index.def(id).filter(|inst| inst.opcode() == op::Variable)?;
-            let pointee = self.index.def(variable.result_type())?.pointee();
-            let number = match self.index.opcode(pointee) {
-                op::TypeVector => self.index.part_type(pointee, 0),
+            let variable = index.def(id).filter(|inst| inst.opcode() == op::Variable)?;
+            let pointee = index.def(variable.result_type())?.pointee();
+            let number = match index.opcode(pointee) {
+                op::TypeVector => index.part_type(pointee, 0),
                 _ => pointee,
             };
             let is_number = matches!(
-                self.index.scalar_type(number),
+                index.scalar_type(number),
                 Some(ScalarType::U32 | ScalarType::I32 | ScalarType::F32)
             );
             // Whoever reads SampleId runs for each sample.
-            let is_sample = self.index.decoration(id, decoration::BuiltIn) == Some(built_in::SampleId);
+            let is_sample = index.decoration(id, decoration::BuiltIn) == Some(built_in::SampleId);
             let is_input = variable.storage_class() == storage_class::Input && !is_sample;
             let is_shared = others.iter().all(|entry| entry.interface().any(|other| other == id));
             (is_input && is_number && is_shared).then_some((id, pointee))
         })
     }
+}
 
-    fn is_dynamic(&mut self, id: Id) -> bool {
-        if let Some(is_dynamic) = self.is_dynamic.get(&id) {
-            return *is_dynamic;
+/// Marks what is computed from dynamic values, each value and definition once.
+struct Propagation<'v, 'a, 'w> {
+    view: &'v FunctionView<'a, 'w>,
+    dynamic: HashSet<Id>,
+    definitions: Table<DefIndex, bool>,
+    values: Vec<Id>,
+    worklist: Vec<DefIndex>,
+}
+
+impl<'v, 'a, 'w> Propagation<'v, 'a, 'w> {
+    fn new(view: &'v FunctionView<'a, 'w>) -> Self {
+        Self {
+            view,
+            dynamic: HashSet::default(),
+            definitions: view.memory.definitions.map(|_| false),
+            values: Vec::new(),
+            worklist: Vec::new(),
         }
-        let (mut worklist, mut seen, mut is_dynamic) = (vec![id], HashSet::default(), false);
-        while let Some(id) = worklist.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            if seen.len() > MAX_STEPS || !self.push_sources(id, &mut worklist) {
-                is_dynamic = true;
-                break;
-            }
-        }
-        self.is_dynamic.insert(id, is_dynamic);
-        is_dynamic
     }
 
-    /// Adds what a value is computed from. False if it is dynamic itself.
-    fn push_sources(&self, id: Id, sources: &mut Vec<Id>) -> bool {
-        let Some(inst) = self.index.def(id) else {
-            return false;
-        };
-        match inst.opcode() {
-            op::Undef => {}
-            opcode if is_type_or_constant(opcode) => {}
-            op::Load => match self.variables.stores(inst.pointer()) {
-                Some(stores) => sources.extend(stores.map(|store| store.value)),
-                None => return false,
-            },
-            op::Phi => sources.extend(inst.ids(3).step_by(2)),
-            op::Select => sources.extend(inst.ids(3)),
-            op::ExtInst if self.glsl.contains(&inst.ext_inst_set()) => sources.extend(inst.ids(5)),
-            op::AccessChain..=op::ArrayLength => return false,
-            opcode if writes_no_memory(opcode) => {
-                operands::visit_ids(&inst, self.index.selector_words(&inst), |i| {
-                    if i > 2 {
-                        sources.push(inst.id(i));
-                    }
-                });
+    fn run(mut self, glsl: &[Id]) -> HashSet<Id> {
+        let (index, function) = (self.view.index, self.view.function);
+        for inst in index.insts(function.offset, function.end) {
+            if self.is_source(&inst, glsl) {
+                self.mark(inst.result());
             }
-            _ => return false,
         }
-        true
+        for (number, definition) in self.view.memory.definitions.iter() {
+            let is_source = match definition.origin {
+                Origin::Entry => self.view.initial_value(number).is_none() && !self.view.is_undefined_at_entry(number),
+                Origin::Access(by) => !matches!(self.kind(by), Some(AccessKind::Store(_))),
+                Origin::Event(_) => true,
+                Origin::Phi => false,
+            };
+            if is_source {
+                self.mark_definition(number);
+            }
+        }
+        loop {
+            if let Some(value) = self.values.pop() {
+                for at in self.view.uses.of(value) {
+                    self.mark_user(&index.inst(at.offset));
+                }
+            } else if let Some(definition) = self.worklist.pop() {
+                for by in self.view.memory.uses(definition) {
+                    match by {
+                        MemoryUse::Read(access) => {
+                            if let Some(AccessKind::Load(value)) = self.kind(access) {
+                                self.mark(value);
+                            }
+                        }
+                        MemoryUse::Phi(user, _) | MemoryUse::Changed(user) => self.mark_definition(user),
+                        MemoryUse::Seen(_) => {}
+                    }
+                }
+            } else {
+                return self.dynamic;
+            }
+        }
+    }
+
+    fn kind(&self, access: AccessIndex) -> Option<AccessKind> {
+        self.view.accesses.accesses.get(access).map(|access| access.kind)
+    }
+
+    fn mark(&mut self, value: Id) {
+        if value != Id::NONE && self.dynamic.insert(value) {
+            self.values.push(value);
+        }
+    }
+
+    fn mark_definition(&mut self, number: DefIndex) {
+        if self.definitions.set(number) {
+            self.worklist.push(number);
+        }
+    }
+
+    /// Marks what an instruction computes from a dynamic operand, and what it stores.
+    fn mark_user(&mut self, inst: &Inst<'w>) {
+        if operands::result_index(inst.opcode()).is_some() {
+            self.mark(inst.result());
+        }
+        if let Some((access, _)) = self.view.access_at(inst.offset) {
+            let written: Vec<DefIndex> = self.view.memory.written(access).collect();
+            written.into_iter().for_each(|number| self.mark_definition(number));
+        }
+    }
+
+    /// Whether the result of an instruction is dynamic whatever its operands are.
+    fn is_source(&self, inst: &Inst<'w>, glsl_sets: &[Id]) -> bool {
+        match inst.opcode() {
+            op::Load => {
+                let access = self.view.load(inst.result());
+                access.is_none_or(|(access, _)| self.view.memory.read(access).next().is_none())
+            }
+            op::Function | op::Label | op::Variable | op::Phi | op::AccessChain | op::InBoundsAccessChain => false,
+            op::AccessChain..=op::ArrayLength => true,
+            op::ExtInst if glsl_sets.contains(&inst.ext_inst_set()) => matches!(
+                inst.ext_inst(),
+                glsl::InterpolateAtCentroid | glsl::InterpolateAtSample | glsl::InterpolateAtOffset
+            ),
+            opcode if is_type_or_constant(opcode) || writes_no_memory(opcode) => false,
+            _ => operands::result_index(inst.opcode()).is_some(),
+        }
     }
 }

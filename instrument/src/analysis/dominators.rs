@@ -26,14 +26,7 @@ impl Dominators {
             }
         }
         let number = |node| numbers.get(node).copied().unwrap_or(usize::MAX);
-        let mut predecessors: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-        for node in &postorder {
-            for next in successors.get(*node).into_iter().flatten() {
-                if let Some(list) = predecessors.get_mut(*next) {
-                    list.push(*node);
-                }
-            }
-        }
+        let predecessors = successors.reversed();
         let mut parents: Table<Node, Option<Node>> = successors.map(|_| None);
         if let Some(slot) = parents.get_mut(root) {
             *slot = Some(root);
@@ -92,6 +85,29 @@ impl Dominators {
     /// The times at which a walk of the tree enters and leaves a node: those of what it dominates are between.
     pub(crate) fn times(&self, node: Node) -> (u32, u32) {
         self.times.get(node).copied().unwrap_or_default()
+    }
+
+    /// The dominance frontier of each node: the nodes where its dominance ends, in which paths with and without it meet. Towards the
+    /// end of a graph whose edges are reversed, these are the branches that decide whether the node is passed.
+    pub(crate) fn frontiers(&self, predecessors: &Table<Node, Vec<Node>>) -> Table<Node, Vec<Node>> {
+        let mut frontiers: Table<Node, Vec<Node>> = predecessors.map(|_| Vec::new());
+        for node in self.reverse_postorder() {
+            let above = self.parent(node);
+            for from in predecessors.get(node).into_iter().flatten() {
+                let mut at = Some(*from).filter(|from| self.is_reachable(*from));
+                while let Some(runner) = at.filter(|at| Some(*at) != above) {
+                    if let Some(list) = frontiers.get_mut(runner) {
+                        // Reached on another path, with all above.
+                        if list.last() == Some(&node) {
+                            break;
+                        }
+                        list.push(node);
+                    }
+                    at = self.parent(runner);
+                }
+            }
+        }
+        frontiers
     }
 
     /// Reachable nodes, each after its immediate dominator.

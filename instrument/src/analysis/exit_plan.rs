@@ -43,7 +43,7 @@ impl ExitPlan {
         let polled = match options.loop_poll {
             LoopPoll::Off => index.blocks.map(|_| false),
             LoopPoll::All => waiting_loops::all_headers(index),
-            LoopPoll::Auto => waiting_loops::waiting_headers(index, &graph, waiting_loops),
+            LoopPoll::Auto => waiting_loops::waiting_headers(index, waiting_loops),
         };
         let polls = polled.values().contains(&true);
         // An abort or a polling loop is in the function itself.

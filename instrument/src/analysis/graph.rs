@@ -36,7 +36,7 @@ impl FunctionGraph {
             blocks: function.blocks,
             starts: index.blocks_of(function).iter().map(|block| block.offset).collect(),
             successors: to_blocks(&nodes),
-            predecessors: to_blocks(&predecessors(&nodes)),
+            predecessors: to_blocks(&nodes.reversed()),
             reverse_postorder: dominators.reverse_postorder().filter_map(|node| block(&node)).collect(),
             dominators,
         }
@@ -103,37 +103,18 @@ impl FunctionGraph {
         self.blocks.at(above.to_usize())
     }
 
-    /// The dominance frontier of each block: the blocks where its dominance ends, in which the values of different paths meet.
-    pub(crate) fn dominance_frontiers(&self) -> Table<Node, Vec<BlockIndex>> {
-        let mut frontiers: Table<Node, Vec<BlockIndex>> = self.successors.map(|_| Vec::new());
-        for block in &self.reverse_postorder {
-            let before = self.predecessors(*block);
-            let above = self.immediate_dominator(*block);
-            if before.len() < 2 && above.is_some() {
-                continue;
-            }
-            for from in before.iter().filter(|from| self.is_reachable(**from)) {
-                let mut at = Some(*from);
-                while let Some(runner) = at.filter(|at| Some(*at) != above) {
-                    let list = self.node(runner).and_then(|node| frontiers.get_mut(node));
-                    if let Some(list) = list {
-                        // Reached on another path, with all above.
-                        if list.last() == Some(block) {
-                            break;
-                        }
-                        list.push(*block);
-                    }
-                    at = self.immediate_dominator(runner);
-                }
-            }
-        }
-        frontiers
-    }
-
-    /// The frontier of a block in a table of [`FunctionGraph::dominance_frontiers`].
-    pub(crate) fn frontier<'t>(&self, table: &'t Table<Node, Vec<BlockIndex>>, block: BlockIndex) -> &'t [BlockIndex] {
-        let found = self.node(block).and_then(|node| table.get(node));
-        found.map_or(&[], Vec::as_slice)
+    /// The dominance frontier of each block.
+    pub(crate) fn dominance_frontiers(&self) -> BlockTable<Vec<BlockIndex>> {
+        let before = |node| self.predecessors.get(node).into_iter().flatten();
+        let predecessors = self
+            .predecessors
+            .map(|node| before(node).filter_map(|block| self.node(*block)).collect());
+        let nodes = self.dominators.frontiers(&predecessors);
+        self.table(|block| {
+            let of_block = self.node(block).and_then(|node| nodes.get(node));
+            let frontier = of_block.into_iter().flatten();
+            frontier.filter_map(|node| self.blocks.at(node.to_usize())).collect()
+        })
     }
 
     /// A value for each block.
@@ -160,17 +141,4 @@ impl<T> BlockTable<T> {
     pub(crate) fn get_mut(&mut self, block: BlockIndex) -> Option<&mut T> {
         self.values.get_mut(self.blocks.offset_of(block)?)
     }
-}
-
-/// Predecessors of nodes, from their successors. O(edges).
-pub(crate) fn predecessors(successors: &Table<Node, Vec<Node>>) -> Table<Node, Vec<Node>> {
-    let mut all: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-    for (node, next) in successors.iter() {
-        for to in next {
-            if let Some(list) = all.get_mut(*to) {
-                list.push(node);
-            }
-        }
-    }
-    all
 }

@@ -1,7 +1,7 @@
 //! The loops of a function and how they nest.
 
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::index::{Function, Index};
 use crate::spv::Id;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
@@ -19,6 +19,26 @@ pub(crate) struct Loop {
     pub(crate) parent: Option<usize>,
 }
 
+impl Loop {
+    /// The loop with this header, merge block and continue target. O(blocks of the loop).
+    pub(crate) fn new(
+        index: &Index<'_>,
+        function: &Function,
+        header: BlockIndex,
+        merge: Id,
+        continue_target: Id,
+    ) -> Self {
+        let label = index.blocks.get(header).map_or(Id::NONE, |block| block.label);
+        Self {
+            header,
+            continue_target,
+            blocks: index.continue_blocks(function, merge, merge, label),
+            continues: index.continue_blocks(function, label, merge, continue_target),
+            parent: None,
+        }
+    }
+}
+
 /// The loops of a function, in the order of their headers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopNest {
@@ -33,16 +53,11 @@ impl LoopNest {
         let mut nest = Self::default();
         for header in function.blocks.iter() {
             let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
-            let Some((block, (merge, continue_target))) = found else {
+            let Some((_, (merge, continue_target))) = found else {
                 continue;
             };
-            nest.loops.push(Loop {
-                header,
-                continue_target,
-                blocks: index.continue_blocks(function, merge, merge, block.label),
-                continues: index.continue_blocks(function, block.label, merge, continue_target),
-                parent: None,
-            });
+            nest.loops
+                .push(Loop::new(index, function, header, merge, continue_target));
         }
         // Inner loops have fewer blocks than those around them.
         let mut by_size: Vec<usize> = (0..nest.loops.len()).collect();
@@ -87,13 +102,5 @@ impl LoopNest {
         };
         let closed = self.loops.iter().filter(|l| !is_own(l));
         closed.flat_map(|l| l.continues.iter().copied()).collect()
-    }
-
-    /// The block with the back edge of a loop, if there is one such block.
-    pub(crate) fn back_edge<'i>(index: &'i Index<'_>, l: &Loop) -> Option<(BlockIndex, &'i Block)> {
-        let header = index.blocks.get(l.header)?.label;
-        let blocks = l.blocks.iter().filter_map(|b| Some((*b, index.blocks.get(*b)?)));
-        let mut back = blocks.filter(|(_, block)| index.successors(block).contains(&header));
-        back.next().filter(|_| back.next().is_none())
     }
 }

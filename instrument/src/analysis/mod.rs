@@ -12,6 +12,8 @@ pub(crate) mod frames;
 pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod logical_match;
+#[cfg(test)]
+mod loop_module;
 pub(crate) mod loop_nest;
 pub(crate) mod macro_uses;
 pub(crate) mod message_layout;
@@ -22,7 +24,6 @@ pub(crate) mod preconditions;
 pub(crate) mod ranges;
 pub(crate) mod spec_constants;
 pub(crate) mod trip_count;
-pub(crate) mod variable_uses;
 pub(crate) mod view;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

@@ -1,5 +1,5 @@
-//! Upper limits on the iterations of loops that provably end after few: of those that count from one constant to another by a constant step, and those
-//! whose back edge is never taken.
+//! How often does a loop run? Upper limits on the iterations of loops that count from one constant to another by a constant step, and
+//! of those whose back edge is never taken.
 //!
 //! ```text
 //! %i = Phi %int %zero %entry %next %continue      Store %i %zero
@@ -7,159 +7,152 @@
 //! %next = IAdd %int %i %one                       %v = Load %int %i, %w = IAdd %int %v %one, Store %i %w
 //! ```
 //!
-//! Conservative: a loop that the analysis does not understand may run for ever. The count is found by counting, so that
-//! overflow and every comparison are as the shader would have them.
+//! Conservative: a loop that the analysis does not understand may run for ever. The count is a closed form modulo the width of the
+//! counter, so overflow and every comparison are as the shader has them (`progression`).
 
 mod induction;
+mod progression;
+#[cfg(test)]
+mod tests;
 
-use super::variable_uses::VariableUses;
-use crate::analysis::dominators::Dominators;
-use crate::analysis::index::constant::{binary, wrapped};
-use crate::analysis::index::typed::{BlockIndex, Node};
-use crate::analysis::index::{Block, Function, Index};
-use crate::analysis::loop_nest::{Loop, LoopNest};
+use crate::analysis::index::Block;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::loop_nest::Loop;
+use crate::analysis::view::FunctionView;
 use crate::spv::{Id, op};
+use induction::Inductions;
+use progression::Progression;
+use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
 
-/// Limit on the iterations of a loop that are counted.
-const LIMIT: u32 = 1 << 16;
-
-/// Limit on iterations that are counted in a function.
-const MAX_STEPS: u32 = 1 << 22;
-
 /// The loops of one function.
-pub(crate) struct TripCounts<'a, 'w> {
-    index: &'a Index<'w>,
-    function: &'a Function,
-    nest: &'a LoopNest,
-    dominators: Dominators,
-    variables: VariableUses,
-    /// Iterations that may still be counted.
-    steps: u32,
+pub(crate) struct TripCounts<'v, 'a, 'w> {
+    view: &'v FunctionView<'a, 'w>,
 }
 
 /// A condition under which a loop goes on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Condition {
     id: Id,
     expected: bool,
 }
 
-impl<'a, 'w> TripCounts<'a, 'w> {
-    pub(crate) fn new(index: &'a Index<'w>, function: &'a Function, nest: &'a LoopNest) -> Self {
-        Self {
-            index,
-            function,
-            nest,
-            dominators: Dominators::new(&index.successor_nodes(function)),
-            variables: VariableUses::new(index, function),
-            steps: MAX_STEPS,
-        }
+impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
+    pub(crate) fn new(view: &'v FunctionView<'a, 'w>) -> Self {
+        Self { view }
     }
 
-    /// The most iterations of a loop that ends after fewer than [`LIMIT`], counted by how often its body is executed. `None`: it
-    /// may have more.
-    pub(crate) fn most(&mut self, l: &Loop) -> Option<u32> {
-        let Some((back, back_block)) = LoopNest::back_edge(self.index, l) else {
+    /// The most iterations of a loop, counted by how often the code behind its test is executed. `None`: not known.
+    /// O(instructions of the loop).
+    pub(crate) fn most(&self, l: &Loop) -> Option<u64> {
+        let mut back = self.predecessors(l, l.header);
+        let Some(back) = back.next().filter(|_| back.next().is_none()) else {
             // Without a back edge nothing is repeated; a valid loop has at most one.
-            return (!self.has_back_edge(l)).then_some(1);
+            return self.predecessors(l, l.header).next().is_none().then_some(1);
         };
         let repeating = self.repeating(l, back);
         if !repeating.contains(&l.header) {
             return Some(1);
         }
-        let own = self.nest.innermost(l.header);
+        let nest = self.view.loops();
+        let own = nest.innermost(l.header);
+        let mut inductions = Inductions::new(self.view, l, back);
+        let mut seen = HashSet::default();
+        let mut most: Option<u64> = None;
         for number in &l.blocks {
             // The test is made once in every iteration.
-            if self.nest.innermost(*number) != own || !self.dominates(*number, back) {
+            if nest.innermost(*number) != own || !self.view.graph.dominates(*number, back) {
                 continue;
             }
-            let Some(block) = self.index.blocks.get(*number) else {
+            let Some(block) = self.view.index.blocks.get(*number) else {
                 continue;
             };
-            let Some(condition) = self.condition(l, block, back_block, &repeating) else {
+            let Some(condition) = self.condition(l, *number, block, back, &repeating) else {
                 continue;
             };
-            let mut comparisons = self.comparisons(condition).into_iter();
-            let most = comparisons.find_map(|c| self.passes(l, back, c));
-            if most.is_some() {
-                return most;
+            let is_behind = *number == back || l.continues.contains(number);
+            let before_test = u64::from(is_behind || !self.is_first(l, *number));
+            for comparison in self.comparisons(l, condition, &mut seen) {
+                if let Some(passes) = passes(&mut inductions, comparison) {
+                    let count = passes.saturating_add(before_test);
+                    most = Some(most.map_or(count, |most| most.min(count)));
+                }
             }
         }
-        None
+        most
     }
 
-    fn has_back_edge(&self, l: &Loop) -> bool {
-        let header = self.index.blocks.get(l.header).map(|block| block.label);
-        let mut blocks = l.blocks.iter().filter_map(|b| self.index.blocks.get(*b));
-        blocks.any(|block| self.index.successors(block).into_iter().any(|to| Some(to) == header))
+    /// The blocks of a loop that branch to a block.
+    fn predecessors<'l>(&'l self, l: &'l Loop, block: BlockIndex) -> impl Iterator<Item = BlockIndex> + 'l {
+        let all = self.view.graph.predecessors(block).iter().copied();
+        all.filter(|from| l.blocks.contains(from))
     }
 
-    fn node(&self, block: BlockIndex) -> Option<Node> {
-        self.function.blocks.offset_of(block).map(Node::from_usize)
-    }
-
-    fn dominates(&self, from: BlockIndex, to: BlockIndex) -> bool {
-        let nodes = self.node(from).zip(self.node(to));
-        nodes.is_some_and(|(from, to)| self.dominators.dominates(from, to))
-    }
-
-    /// Successors of a block, without those that a constant condition excludes.
-    fn taken(&self, block: &Block) -> Vec<Id> {
-        let branch = self.index.terminator(block);
-        match (branch.opcode(), self.index.opcode(branch.condition())) {
-            (op::BranchConditional, op::ConstantTrue) => vec![branch.true_label()],
-            (op::BranchConditional, op::ConstantFalse) => vec![branch.false_label()],
-            _ => self.index.successors(block),
+    /// Whether the header leads to a block without a branch.
+    fn is_first(&self, l: &Loop, block: BlockIndex) -> bool {
+        let mut at = l.header;
+        while at != block {
+            match self.view.graph.successors(at) {
+                [next] if *next > at => at = *next,
+                _ => return false,
+            }
         }
+        true
+    }
+
+    /// Whether a block may branch to another: not if a constant condition excludes it.
+    fn takes(&self, from: BlockIndex, to: BlockIndex) -> bool {
+        let index = self.view.index;
+        let labels = index.blocks.get(from).zip(index.blocks.get(to));
+        labels.is_some_and(|(from, to)| {
+            let branch = index.terminator(from);
+            let is_conditional = branch.opcode() == op::BranchConditional;
+            match index.opcode(branch.condition()) {
+                op::ConstantTrue if is_conditional => branch.true_label() == to.label,
+                op::ConstantFalse if is_conditional => branch.false_label() == to.label,
+                _ => true,
+            }
+        })
     }
 
     /// Blocks of a loop from which the back edge can be taken in the same iteration.
     fn repeating(&self, l: &Loop, back: BlockIndex) -> BTreeSet<BlockIndex> {
-        let header = self.index.blocks.get(l.header).map(|block| block.label);
-        let mut edges: Vec<(BlockIndex, BlockIndex)> = Vec::new();
         let mut found = BTreeSet::new();
-        for number in &l.blocks {
-            let Some(block) = self.index.blocks.get(*number) else {
-                continue;
-            };
-            for to in self.taken(block) {
-                if Some(to) == header {
-                    if *number == back {
-                        found.insert(back);
-                    }
-                } else if let Some(to) = self.index.block_of_label(self.function, to) {
-                    edges.push((to, *number));
+        let mut worklist = Vec::new();
+        if self.takes(back, l.header) {
+            found.insert(back);
+            worklist.push(back);
+        }
+        while let Some(block) = worklist.pop().filter(|block| *block != l.header) {
+            for from in self.predecessors(l, block).filter(|from| self.takes(*from, block)) {
+                if found.insert(from) {
+                    worklist.push(from);
                 }
             }
-        }
-        edges.sort_unstable();
-        let mut worklist: Vec<BlockIndex> = found.iter().copied().collect();
-        while let Some(block) = worklist.pop() {
-            let first = edges.partition_point(|(to, _)| *to < block);
-            let into = edges.get(first..).unwrap_or_default().iter();
-            worklist.extend(
-                into.take_while(|(to, _)| *to == block)
-                    .map(|(_, from)| *from)
-                    .filter(|from| found.insert(*from)),
-            );
         }
         found
     }
 
     /// The condition of a block without which the loop is left. `None` if its branch does not decide that.
-    fn condition(&self, l: &Loop, block: &Block, back: &Block, repeating: &BTreeSet<BlockIndex>) -> Option<Condition> {
-        let header = self.index.blocks.get(l.header)?.label;
-        let branch = self.index.terminator(block);
+    fn condition(
+        &self,
+        l: &Loop,
+        number: BlockIndex,
+        block: &Block,
+        back: BlockIndex,
+        repeating: &BTreeSet<BlockIndex>,
+    ) -> Option<Condition> {
+        let index = self.view.index;
+        let branch = index.terminator(block);
         if branch.opcode() != op::BranchConditional {
             return None;
         }
         let goes_on = |label| {
-            if label == header {
-                return block.label == back.label;
+            let to = index.block_of_label(self.view.function, label);
+            match to == Some(l.header) {
+                true => number == back,
+                false => to.is_some_and(|to| repeating.contains(&to)),
             }
-            let to = self.index.block_of_label(self.function, label);
-            to.is_some_and(|to| repeating.contains(&to))
         };
         match (goes_on(branch.true_label()), goes_on(branch.false_label())) {
             (expected, other) if expected != other => Some(Condition {
@@ -170,12 +163,14 @@ impl<'a, 'w> TripCounts<'a, 'w> {
         }
     }
 
-    /// The comparisons that must all have the expected result for a condition to have it.
-    fn comparisons(&self, condition: Condition) -> Vec<Condition> {
-        const MAX: usize = 16;
+    /// The comparisons that must all have the expected result for a condition to have it, without those in `seen`. Conditions that are
+    /// computed outside the loop do not change in it.
+    fn comparisons(&self, l: &Loop, condition: Condition, seen: &mut HashSet<Condition>) -> Vec<Condition> {
         let (mut found, mut worklist) = (Vec::new(), vec![condition]);
-        while let Some(Condition { id, expected }) = worklist.pop() {
-            let Some(inst) = self.index.def(id).filter(|_| found.len() + worklist.len() < MAX) else {
+        while let Some(condition) = worklist.pop() {
+            let Condition { id, expected } = condition;
+            let is_inside = self.view.block_of(id).is_some_and(|block| l.blocks.contains(&block));
+            let Some(inst) = self.view.index.def(id).filter(|_| is_inside && seen.insert(condition)) else {
                 continue;
             };
             match inst.opcode() {
@@ -185,39 +180,26 @@ impl<'a, 'w> TripCounts<'a, 'w> {
                 }),
                 op::LogicalAnd if expected => worklist.extend(inst.ids(3).map(|id| Condition { id, expected })),
                 op::LogicalOr if !expected => worklist.extend(inst.ids(3).map(|id| Condition { id, expected })),
-                _ => found.push(Condition { id, expected }),
+                _ => found.push(condition),
             }
         }
         found
     }
-
-    /// How often a comparison of an induction with a constant holds before it fails, if that is before [`LIMIT`] iterations.
-    fn passes(&mut self, l: &Loop, back: BlockIndex, condition: Condition) -> Option<u32> {
-        let comparison = self
-            .index
-            .def(condition.id)
-            .filter(|i| i.words.len() == 5 && is_comparison(i.opcode()))?;
-        let (left, right) = (comparison.id(3), comparison.id(4));
-        let (induction, bound, is_left) = match (self.constant(left), self.constant(right)) {
-            (None, Some(bound)) => (self.induction(l, back, left), bound, true),
-            (Some(bound), None) => (self.induction(l, back, right), bound, false),
-            _ => return None,
-        };
-        let induction = induction?;
-        let mut value = induction.first;
-        for passed in 0..LIMIT.min(self.steps) {
-            self.steps -= 1;
-            let (a, b) = if is_left { (value, bound) } else { (bound, value) };
-            match binary(comparison.opcode(), a, b, induction.bits) {
-                Some(result) if (result != 0) != condition.expected => return Some(passed),
-                Some(_) => value = wrapped(value.wrapping_add(induction.step), induction.bits),
-                None => return None,
-            }
-        }
-        None
-    }
 }
 
-fn is_comparison(opcode: u16) -> bool {
-    matches!(opcode, op::IEqual..=op::SLessThanEqual)
+/// How often a comparison of an induction with a constant has the expected result before it has the other. `None`: not known, or for
+/// ever.
+fn passes(inductions: &mut Inductions<'_, '_, '_>, condition: Condition) -> Option<u64> {
+    let index = inductions.view.index;
+    let comparison = index.def(condition.id).filter(|inst| inst.words.len() == 5)?;
+    let (left, right) = (comparison.id(3), comparison.id(4));
+    let (value, bound, is_left) = match (inductions.constant(left), inductions.constant(right)) {
+        (None, Some(bound)) => (left, bound, true),
+        (Some(bound), None) => (right, bound, false),
+        _ => return None,
+    };
+    let Progression { first, step, bits } = inductions.of(value)?;
+    let holds = progression::values_where(comparison.opcode(), bound, is_left, bits)?;
+    let stops = if condition.expected { holds.others(bits) } else { holds };
+    Progression { first, step, bits }.first_in(stops)
 }

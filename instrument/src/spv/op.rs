@@ -77,7 +77,8 @@ pub(crate) mod glsl {
     from_spirv! { u32; GlslStd450Op:
         Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
         Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
-        Normalize Reflect Refract FindILsb FindSMsb FindUMsb
+        Normalize Reflect Refract FindILsb FindSMsb FindUMsb InterpolateAtCentroid
+        InterpolateAtSample InterpolateAtOffset
     }
 }
 
@@ -97,6 +98,7 @@ pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent NonReadable NoContraction FPRoundingMode Offset FPFastMathMode NoSignedWrap
         NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer
+        DescriptorSet Binding
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }
@@ -164,13 +166,14 @@ pub(crate) mod loop_control {
 /// Bits of image operands.
 pub(crate) mod image_operands {
     pub(crate) const MAKE_TEXEL_VISIBLE: u32 = 0x200;
-    pub(crate) const NON_PRIVATE_TEXEL: u32 = 0x400;
     pub(crate) const VOLATILE_TEXEL: u32 = 0x800;
 }
 
 /// Bits of memory semantics.
 pub(crate) mod memory_semantics {
+    pub(crate) const ACQUIRE: u32 = 0x2;
     pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
+    pub(crate) const SEQUENTIALLY_CONSISTENT: u32 = 0x10;
     pub(crate) const UNIFORM_MEMORY: u32 = 0x40;
     pub(crate) const MAKE_AVAILABLE: u32 = 0x2000;
 }

@@ -34,6 +34,7 @@ impl Report {
                 invocations: records.records.len() as u64,
                 unfinished: u64::from(records.unfinished),
                 dropped: u64::from(records.dropped),
+                ended: u64::from(records.ended),
                 ignored: 0,
                 full,
                 control_lost: records.control_lost,

@@ -120,6 +120,7 @@ impl Duplicates {
 fn add(summary: &mut Summary, more: &Summary) {
     summary.unfinished = summary.unfinished.saturating_add(more.unfinished);
     summary.dropped = summary.dropped.saturating_add(more.dropped);
+    summary.ended = summary.ended.saturating_add(more.ended);
     summary.ignored = summary.ignored.saturating_add(more.ignored);
     summary.full |= more.full;
     for (to, from) in [(&mut summary.device, &more.device), (&mut summary.raise, &more.raise)] {

@@ -21,7 +21,7 @@ report_rows! {
     device: Option<String> [absent if "Option::is_none"];
     /// Invocations whose messages were recorded.
     invocations: u64
-        [line 6: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
+        [line 7: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
     /// Messages that were started but not completed.
     unfinished: u64
         [line 2: |report| match report.summary.unfinished {
@@ -34,20 +34,27 @@ report_rows! {
     /// Whether the arena was too small for some messages.
     full: bool
         [line 1: |report| report.summary.full.then(|| full(&report.summary))];
+    /// Invocations that were ended in loops that may wait for one that aborted.
+    ended: u64 [absent if "is_zero"]
+        [line 3: |report| match report.summary.ended {
+            0 => None,
+            1 => Some("1 more invocation was ended, in a loop that may wait for one that aborted".to_owned()),
+            n => Some(format!("{n} more invocations were ended, in loops that may wait for one that aborted")),
+        }];
     /// Whether the abort count was lost with the device: there may have been more aborts.
     control_lost: bool [absent if "is_false"]
-        [line 3: |report| report.summary.control_lost.then(|| {
+        [line 4: |report| report.summary.control_lost.then(|| {
             "the abort count was lost with the device: there may have been more aborts".to_owned()
         })];
     /// The driver's own description of a device loss, by line.
     driver: Vec<String> [absent if "Vec::is_empty"]
-        [line 4: |report| {
+        [line 5: |report| {
             let lines = report.summary.driver.iter();
             lines.map(|line| format!("the driver reports: {line}")).collect::<Vec<_>>()
         }];
     /// Invocations at sites that the filter removed from the report.
     ignored: u64 [absent if "is_zero"]
-        [line 5: |report| (report.summary.ignored > 0).then(|| {
+        [line 6: |report| (report.summary.ignored > 0).then(|| {
             let kind = if report.sites.is_empty() { "invocation" } else { "more invocation" };
             format!("{} aborted at sites that the filter ignores", count(report.summary.ignored, kind))
         })];
@@ -57,7 +64,7 @@ report_rows! {
     raise: Option<String> [absent if "Option::is_none"];
     /// Folder of the dump. With sites, the last one that is shown in full names it.
     dump: Option<String> [absent if "Option::is_none"]
-        [line 7: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
+        [line 8: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
 }
 
 impl Report {

@@ -33,6 +33,25 @@ fn a_lost_count_and_the_drivers_description_are_at_the_end() {
 }
 
 #[test]
+fn invocations_that_were_ended_for_another_are_named() {
+    for (ended, expected) in [
+        (
+            1,
+            "1 more invocation was ended, in a loop that may wait for one that aborted",
+        ),
+        (
+            31,
+            "31 more invocations were ended, in loops that may wait for one that aborted",
+        ),
+    ] {
+        let mut report = Report::default();
+        report.summary.ended = ended;
+        assert!(report.text(false).contains(expected), "{}", report.text(false));
+    }
+    assert!(!Report::default().text(false).contains("ended"));
+}
+
+#[test]
 fn a_full_arena_names_the_setting_to_raise() {
     let records = Records {
         unfinished: 2,

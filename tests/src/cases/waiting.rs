@@ -4,7 +4,7 @@ use super::support::{MARK, Ran, draw_with_words, run};
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::Device;
+use crate::vk::{Device, DeviceOptions, Gpu};
 use anyhow::{Context as _, Result, ensure};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ pub(super) const CASES: &[Case] = cases! {
     "waiting::ends_when_the_other_invocation_aborts" => aborted(device, FLAG), logs(&["never sets the flag"]);
     "waiting::ends_with_a_separate_control_block" => aborted(device, FLAG),
         set(&[("control_block", "device")]), alone(), logs(&["never sets the flag"]);
+    "waiting::is_reported_on_a_device_that_continues" => continues(device), alone(), set(CONTINUE), reports("waiting");
+    "waiting::is_not_what_a_counted_loop_does" => counted(gpu), alone(), set(CONTINUE), reports("counted");
     "waiting::succeeds_when_the_other_invocation_sets_the_flag" => not_aborted(device, FLAG), silent();
     "waiting::for_the_result_of_a_callee_ends" => aborted(device, CALLEE), logs(&["never sets the flag"]);
     "waiting::for_the_result_of_a_callee_succeeds" => not_aborted(device, CALLEE), silent();
@@ -34,6 +36,8 @@ pub(super) const CASES: &[Case] = cases! {
     "waiting::behind_aborts_that_do_not_happen_succeeds" => behind_no_abort(device), silent();
     "waiting::behind_a_kill_that_does_not_happen_succeeds" => behind_no_kill(device), silent();
 };
+
+const CONTINUE: &[(&str, &str)] = &[("on_abort", "continue")];
 
 /// Two orders of magnitude above the usual time, compilation included.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -82,6 +86,32 @@ fn aborted(device: &Device<'_>, shader: usize) -> Result<()> {
         "an invocation continued without the flag: {words:?}"
     );
     ensure!(start.elapsed() < LIMIT, "it took {:?}", start.elapsed());
+    Ok(())
+}
+
+/// The 32 invocations that wait are ended without a message, so the report counts them.
+fn continues(device: &Device<'_>) -> Result<()> {
+    let words = dispatch(device, SHADERS[FLAG], MARK)?.succeeded()?;
+    ensure!(
+        words[1..].iter().all(|&word| word == 0),
+        "an invocation continued: {words:?}"
+    );
+    Ok(())
+}
+
+/// One invocation aborts, the others count to a number in memory.
+fn counted(gpu: &Gpu) -> Result<()> {
+    let (_, newer) = gpu.features();
+    gpu.require(newer.vulkan_memory_model, "vulkanMemoryModel")?;
+    let options = DeviceOptions {
+        vulkan_memory_model: true,
+        ..DeviceOptions::default()
+    };
+    let device = Device::with(gpu, options)?;
+    let mut words = vec![0; 64];
+    (words[0], words[20]) = (MARK, 10);
+    let words = run(&device, &glsl::compile("waiting/counted.comp")?, &words)?.succeeded()?;
+    ensure!(words[21..].iter().all(|&word| word == MARK + 10), "{words:?}");
     Ok(())
 }
 

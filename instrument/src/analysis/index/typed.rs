@@ -160,6 +160,21 @@ impl<K: Key, V> Table<K, V> {
     }
 }
 
+impl Table<Node, Vec<Node>> {
+    /// The graph with its edges reversed: predecessors of nodes, from their successors. O(edges).
+    pub(crate) fn reversed(&self) -> Self {
+        let mut all: Self = self.map(|_| Vec::new());
+        for (node, next) in self.iter() {
+            for to in next {
+                if let Some(list) = all.get_mut(*to) {
+                    list.push(node);
+                }
+            }
+        }
+        all
+    }
+}
+
 impl<K: Key> Table<K, bool> {
     /// Whether a position is marked. Positions outside the table are not.
     pub(crate) fn is_set(&self, key: K) -> bool {

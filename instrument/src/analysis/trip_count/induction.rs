@@ -1,57 +1,168 @@
-//! Values that change by a constant in each iteration of a loop.
+//! Values that change by a constant in each iteration of a loop: a phi of its header, of values or of memory, that takes a constant
+//! where the loop is entered, and itself with a constant added where it is repeated.
 
-use super::TripCounts;
+use super::progression::Progression;
 use crate::analysis::index::constant::wrapped;
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::loop_nest::Loop;
+use crate::analysis::view::{FunctionView, ObjectClass, Origin};
 use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
 
-/// Limit on blocks before a loop that are searched for the first value of a variable.
-const MAX_BLOCKS_BEFORE: usize = 16;
-
-/// A value that changes by a constant in each iteration of a loop, modulo 2 to the power of `bits`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Induction {
-    /// Its value in the first iteration.
-    pub(super) first: u64,
-    pub(super) step: u64,
-    pub(super) bits: u32,
+/// A phi of the header of the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phi {
+    Value(Id),
+    Memory(DefIndex),
 }
 
-impl Induction {
-    fn new(first: u64, step: u64, is_stepped: bool, bits: u32) -> Self {
-        let first = if is_stepped { first.wrapping_add(step) } else { first };
+/// A phi and what is added to it.
+#[derive(Clone, Copy)]
+struct Sum {
+    phi: Phi,
+    added: u64,
+}
+
+/// The inductions of a loop.
+pub(super) struct Inductions<'v, 'a, 'w> {
+    pub(super) view: &'v FunctionView<'a, 'w>,
+    header: BlockIndex,
+    back: BlockIndex,
+    /// Values that were followed.
+    sums: HashMap<Id, Option<Sum>>,
+}
+
+impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
+    /// `back`: the block with the only back edge.
+    pub(super) fn new(view: &'v FunctionView<'a, 'w>, l: &Loop, back: BlockIndex) -> Self {
         Self {
-            first: wrapped(first, bits),
-            step,
-            bits,
+            view,
+            header: l.header,
+            back,
+            sums: HashMap::default(),
         }
     }
-}
 
-impl<'w> TripCounts<'_, 'w> {
+    /// How a value changes over the iterations of the loop. Amortised O(1) for each instruction between it and the phi.
+    pub(super) fn of(&mut self, value: Id) -> Option<Progression> {
+        let bits = self.bits(value)?;
+        let Sum { phi, added } = self.sum(value)?;
+        let (first, step) = match phi {
+            Phi::Value(id) => {
+                let label = self.view.index.blocks.get(self.back)?.label;
+                let phi = self.view.index.def(id)?;
+                let (mut first, mut step) = (Same::default(), Same::default());
+                for (operand, from) in phi.phi_pairs() {
+                    match from == label {
+                        true => step.add(self.step(Phi::Value(id), operand)),
+                        false => first.add(self.initial(operand)),
+                    }
+                }
+                (first.value()?, step.value()?)
+            }
+            Phi::Memory(number) => {
+                let phi = self.view.memory.definitions.get(number)?;
+                let (mut first, mut step) = (Same::default(), Same::default());
+                for (from, operand) in &phi.operands {
+                    let stored = self.stored(*operand);
+                    match *from == self.back {
+                        true if *operand == number => step.add(Some(0)),
+                        true => step.add(stored.and_then(|stored| self.step(Phi::Memory(number), stored))),
+                        false => first.add(stored.and_then(|stored| self.initial(stored))),
+                    }
+                }
+                (first.value()?, step.value()?)
+            }
+        };
+        Some(Progression {
+            first: wrapped(first.wrapping_add(added), bits),
+            step: wrapped(step, bits),
+            bits,
+        })
+    }
+
+    /// What the phi gets more in each iteration if it takes this value.
+    fn step(&mut self, phi: Phi, value: Id) -> Option<u64> {
+        self.sum(value).filter(|sum| sum.phi == phi).map(|sum| sum.added)
+    }
+
     pub(super) fn constant(&self, id: Id) -> Option<u64> {
-        let inst = self.index.def(id)?;
+        let index = self.view.index;
+        let inst = index.def(id)?;
         match inst.opcode() {
-            op::Constant => self.index.literal(&inst),
+            op::Constant => index.literal(&inst),
             op::ConstantNull => self.bits(id).map(|_| 0),
             _ => None,
         }
     }
 
+    /// The constant that a value is where the loop is entered, through loads of variables that hold it.
+    fn initial(&self, value: Id) -> Option<u64> {
+        let (mut at, mut before) = (value, usize::MAX);
+        loop {
+            if let Some(constant) = self.constant(at) {
+                return Some(constant);
+            }
+            // Without a phi between, a value is defined before what it is stored by.
+            let inst = self.view.index.def(at).filter(|inst| inst.offset < before)?;
+            (at, before) = (self.copied(&inst)?, inst.offset);
+        }
+    }
+
     fn bits(&self, value: Id) -> Option<u32> {
-        let ty = self.index.def(self.index.type_of(value))?;
+        let index = self.view.index;
+        let ty = index.def(index.type_of(value))?;
         (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
     }
 
-    /// How a value changes over the iterations of a loop.
-    pub(super) fn induction(&self, l: &Loop, back: BlockIndex, value: Id) -> Option<Induction> {
-        let inst = self.index.def(value)?;
-        self.of_phi(l, back, &inst).or_else(|| self.of_variable(l, back, &inst))
+    /// The value that an instruction returns as it is.
+    fn copied(&self, inst: &Inst<'_>) -> Option<Id> {
+        match inst.opcode() {
+            op::Load => self.stored(self.read(inst.result())?),
+            op::CopyObject => Some(inst.first_operand()),
+            op::Bitcast => Some(inst.first_operand())
+                .filter(|source| self.bits(*source).is_some() && self.bits(*source) == self.bits(inst.result())),
+            _ => None,
+        }
+    }
+
+    /// The definition that a load reads, if it reads all of one cell that no other invocation writes.
+    fn read(&self, load: Id) -> Option<DefIndex> {
+        let view = self.view;
+        let number = view.whole_of_load(load)?;
+        let is_shared = matches!(view.object(number)?.class, ObjectClass::Workgroup | ObjectClass::Output);
+        (!is_shared).then_some(number)
+    }
+
+    /// The phi of the header that an instruction returns.
+    fn phi(&self, inst: &Inst<'_>) -> Option<Phi> {
+        match inst.opcode() {
+            op::Phi => {
+                let is_in_header = self.view.block_at(inst.offset) == Some(self.header);
+                is_in_header.then_some(Phi::Value(inst.result()))
+            }
+            op::Load => {
+                let number = self.read(inst.result())?;
+                let found = self.view.memory.definitions.get(number)?;
+                (found.origin == Origin::Phi && found.block == self.header).then_some(Phi::Memory(number))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value that a definition gives all of its cell.
+    fn stored(&self, number: DefIndex) -> Option<Id> {
+        let view = self.view;
+        let cell = view.cells.all.get(view.memory.definitions.get(number)?.cell)?;
+        let initial = || view.initial_value(number).filter(|_| cell.path.is_empty());
+        view.stored_value(number).or_else(initial)
     }
 
     /// The value that `inst` adds to, and what it adds.
-    fn step(&self, inst: &Inst<'_>) -> Option<(Id, u64)> {
+    fn addition(&self, inst: &Inst<'_>) -> Option<(Id, u64)> {
+        if let Some(source) = self.copied(inst) {
+            return Some((source, 0));
+        }
         let (left, right) = (inst.id(3), inst.id(4));
         match (inst.opcode(), self.constant(left), self.constant(right)) {
             (op::IAdd, None, Some(step)) => Some((left, step)),
@@ -61,120 +172,55 @@ impl<'w> TripCounts<'_, 'w> {
         }
     }
 
-    /// `value`: a phi of the header, or that phi after its step.
-    fn of_phi(&self, l: &Loop, back: BlockIndex, value: &Inst<'w>) -> Option<Induction> {
-        let (phi, is_stepped) = match value.opcode() {
-            op::Phi => (*value, false),
-            _ => (self.index.def(self.step(value)?.0)?, true),
+    /// The phi of the header from which a value differs by a constant.
+    fn sum(&mut self, value: Id) -> Option<Sum> {
+        let (mut at, mut before) = (value, usize::MAX);
+        let mut passed = Vec::new();
+        let mut found = loop {
+            if let Some(found) = self.sums.get(&at) {
+                break *found;
+            }
+            // A value is defined before it is used, but for phis. In an invalid module it may be computed from itself.
+            let Some(inst) = self.view.index.def(at).filter(|inst| inst.offset < before) else {
+                break None;
+            };
+            if let Some(phi) = self.phi(&inst) {
+                passed.push((at, 0));
+                break Some(Sum { phi, added: 0 });
+            }
+            let Some((source, added)) = self.addition(&inst) else {
+                passed.push((at, 0));
+                break None;
+            };
+            passed.push((at, added));
+            (at, before) = (source, inst.offset);
         };
-        let header = self.index.blocks.get(l.header)?;
-        let is_in_header = (header.offset..header.end).contains(&phi.offset);
-        let back = self.index.blocks.get(back)?.label;
-        if phi.opcode() != op::Phi || !is_in_header {
-            return None;
-        }
-        let mut pairs = phi.phi_pairs();
-        let (one, other) = (pairs.next()?, pairs.next()?);
-        let (first, next) = match (one.1 == back, other.1 == back) {
-            (false, true) => (one.0, other.0),
-            (true, false) => (other.0, one.0),
-            _ => return None,
-        };
-        let stepped = self.index.def(next)?;
-        let (base, step) = self.step(&stepped)?;
-        if pairs.next().is_some() || base != phi.result() || is_stepped && stepped.result() != value.result() {
-            return None;
-        }
-        Some(Induction::new(
-            self.constant(first)?,
-            step,
-            is_stepped,
-            self.bits(phi.result())?,
-        ))
-    }
-
-    /// `value`: a variable of the function that the loop stores to once in each iteration, loaded before or after that store,
-    /// or the stored value.
-    fn of_variable(&self, l: &Loop, back: BlockIndex, value: &Inst<'w>) -> Option<Induction> {
-        let load = match value.opcode() {
-            op::Load => *value,
-            _ => self.index.def(self.step(value)?.0).filter(|i| i.opcode() == op::Load)?,
-        };
-        let variable = load.pointer();
-        let mut stores = self
-            .variables
-            .stores(variable)?
-            .filter(|store| l.blocks.contains(&store.block));
-        let store = stores.next().filter(|_| stores.next().is_none())?;
-        let own = self.nest.innermost(l.header);
-        if self.nest.innermost(store.block) != own || !self.dominates(store.block, back) {
-            return None;
-        }
-        let stepped = self.index.def(store.value)?;
-        let (base, step) = self.step(&stepped)?;
-        // The load comes before the store in every iteration, since its value is used there.
-        let base = self
-            .index
-            .def(base)
-            .filter(|i| i.opcode() == op::Load && i.pointer() == variable)?;
-        self.block_in(l, &base)?;
-        let loaded_in = self.block_in(l, &load)?;
-        let is_stepped = match (value.result() == stepped.result(), loaded_in == store.block) {
-            (true, _) => true,
-            _ if value.opcode() != op::Load => return None,
-            (_, true) => load.offset > store.offset,
-            _ if self.dominates(store.block, loaded_in) => true,
-            _ if self.dominates(loaded_in, store.block) => false,
-            _ => return None,
-        };
-        Some(Induction::new(
-            self.value_before(l, variable)?,
-            step,
-            is_stepped,
-            self.bits(load.result())?,
-        ))
-    }
-
-    /// The block of a loop that has an instruction.
-    fn block_in(&self, l: &Loop, inst: &Inst<'_>) -> Option<BlockIndex> {
-        let blocks = self.index.blocks_of(self.function);
-        let after = blocks.partition_point(|block| block.offset <= inst.offset);
-        let block = self.function.blocks.at(after.checked_sub(1)?)?;
-        l.blocks.contains(&block).then_some(block)
-    }
-
-    /// The constant that a variable holds when a loop is entered.
-    fn value_before(&self, l: &Loop, variable: Id) -> Option<u64> {
-        let initializer = || self.constant(self.index.def(variable)?.id(4));
-        if self.variables.stores(variable)?.count() == 1 && l.parent.is_none() {
-            return initializer();
-        }
-        let mut at = l.header;
-        for _ in 0..MAX_BLOCKS_BEFORE {
-            let mut before = self.function.blocks.iter().filter(|b| {
-                let block = self.index.blocks.get(*b);
-                let is_back_edge = at == l.header && l.blocks.contains(b);
-                let label = self.index.blocks.get(at).map(|block| block.label);
-                !is_back_edge
-                    && block.is_some_and(|block| self.index.successors(block).into_iter().any(|to| Some(to) == label))
+        for (id, added) in passed.into_iter().rev() {
+            found = found.map(|sum| Sum {
+                added: sum.added.wrapping_add(added),
+                ..sum
             });
-            match (before.next(), before.next()) {
-                (Some(only), None) => at = only,
-                // The first block of the function.
-                (None, _) if Some(at) == self.function.blocks.iter().next() => {
-                    return initializer();
-                }
-                _ => return None,
-            }
-            let last = self
-                .variables
-                .stores(variable)?
-                .filter(|store| store.block == at)
-                .last();
-            if let Some(store) = last {
-                return self.constant(store.value);
-            }
+            self.sums.insert(id, found);
         }
-        None
+        found
+    }
+}
+
+/// One number that is the same each time, if there is one.
+#[derive(Default)]
+struct Same {
+    found: Option<Option<u64>>,
+}
+
+impl Same {
+    fn add(&mut self, value: Option<u64>) {
+        self.found = match self.found {
+            None => Some(value),
+            Some(found) => Some(found.filter(|found| Some(*found) == value)),
+        };
+    }
+
+    fn value(self) -> Option<u64> {
+        self.found.flatten()
     }
 }

@@ -121,6 +121,24 @@ impl<'w> FunctionView<'_, 'w> {
         read.next().is_none().then_some((definition, access))
     }
 
+    /// The definition that a load reads all of, if it reads all of a single cell.
+    pub(crate) fn whole_of_load(&self, value: Id) -> Option<DefIndex> {
+        let (number, access) = self.definition_of_load(value)?;
+        let cell = self.cells.all.get(self.memory.definitions.get(number)?.cell)?;
+        (cell.path == access.place.path).then_some(number)
+    }
+
+    /// The value that a definition stores to all of its cell.
+    pub(crate) fn stored_value(&self, definition: DefIndex) -> Option<Id> {
+        let found = self.memory.definitions.get(definition)?;
+        let Origin::Access(by) = found.origin else { return None };
+        let (access, cell) = (self.accesses.accesses.get(by)?, self.cells.all.get(found.cell)?);
+        match access.kind {
+            AccessKind::Store(value) if access.place.is_exact && access.place.path == cell.path => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether the cell of a definition has something of an exact part of an object.
     pub(crate) fn cell_has(&self, definition: DefIndex, object: ObjectIndex, path: &[u32]) -> bool {
         let found = self.memory.definitions.get(definition);

@@ -24,6 +24,7 @@
 //! The parts:
 //!
 //! - `FunctionGraph`: blocks before and after each, dominators, reverse postorder.
+//! - `ControlDependence`: the conditions that decide which blocks of a loop or a function are executed.
 //! - `Uses`: the operands that use each value.
 //! - `FunctionAccesses`: what each instruction does to the objects that only the invocation sees: variables of the storage
 //!   classes Function, Private and Output, Workgroup between barriers, and what pointer parameters point to.
@@ -36,6 +37,7 @@
 
 mod accesses;
 mod cells;
+mod control_dependence;
 mod function;
 mod memory;
 mod module;
@@ -46,6 +48,7 @@ mod tests;
 mod uses;
 
 pub(crate) use accesses::{AccessKind, Object, ObjectClass, Place};
+pub(crate) use control_dependence::ControlDependence;
 pub(crate) use function::{FunctionView, is_constant};
 pub(crate) use memory::{Definition, Event, EventKind, MemoryUse, Origin};
 pub(crate) use module::ModuleView;

@@ -52,7 +52,7 @@ pub(super) fn summarize(
     accesses: &Table<FunctionIndex, FunctionAccesses>,
 ) -> Table<FunctionIndex, Summary> {
     let mut summaries = index.functions.map(|_| Summary::default());
-    let (order, in_cycles) = callees_first(index, graph);
+    let (order, in_cycles) = graph.callees_first();
     for number in in_cycles {
         if let Some(summary) = summaries.get_mut(number) {
             summary.is_unknown = true;
@@ -177,32 +177,4 @@ fn mark_aliases(
         summary.has_aliases = true;
         aliased.extend(graph.callees_in(callee));
     }
-}
-
-/// All functions but those of recursions, each after its callees; then those.
-fn callees_first(index: &Index<'_>, graph: &CallGraph) -> (Vec<FunctionIndex>, Vec<FunctionIndex>) {
-    let mut waits: Table<FunctionIndex, usize> = index.functions.map(|number| graph.callees_in(number).count());
-    let mut callers: Vec<(FunctionIndex, FunctionIndex)> = (index.functions.keys())
-        .flat_map(|caller| graph.callees_in(caller).map(move |callee| (callee, caller)))
-        .collect();
-    callers.sort_unstable();
-    let mut order: Vec<FunctionIndex> = waits.keys().filter(|number| waits.get(*number) == Some(&0)).collect();
-    let mut next = 0;
-    while let Some(callee) = order.get(next).copied() {
-        next += 1;
-        let first = callers.partition_point(|(of, _)| *of < callee);
-        for (_, caller) in callers.iter().skip(first).take_while(|(of, _)| *of == callee) {
-            if let Some(count) = waits.get_mut(*caller) {
-                *count -= 1;
-                if *count == 0 {
-                    order.push(*caller);
-                }
-            }
-        }
-    }
-    let rest = waits
-        .keys()
-        .filter(|number| waits.get(*number).is_some_and(|count| *count > 0));
-    let rest = rest.collect();
-    (order, rest)
 }

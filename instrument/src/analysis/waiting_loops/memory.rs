@@ -1,12 +1,13 @@
 //! Instructions that observe writes of other invocations.
 
+use super::pointers::Pointers;
+use super::written::Written;
 use crate::analysis::index::{Decoration, Index};
-use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
-use crate::spv::op::{decoration, image_operands, storage_class};
+use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
+use crate::spv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
 use crate::spv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::cell::RefCell;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
@@ -21,15 +22,15 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
             })
 }
 
-pub(super) fn is_barrier(inst: &Inst<'_>) -> bool {
-    matches!(inst.opcode(), op::ControlBarrier | op::MemoryBarrier)
-}
-
-/// Memory operands of loads that observe writes of other invocations.
-const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
+/// Memory operands of loads that observe writes of other invocations. A load that is only not private observes them behind an acquire,
+/// as plain loads do in other memory models: Tint writes all loads so.
+const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE;
 /// The same for image reads.
-const SHARED_TEXEL_FLAGS: u32 =
-    image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
+const SHARED_TEXEL_FLAGS: u32 = image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE;
+
+/// Memory semantics of atomics that make what others wrote before visible.
+const ACQUIRE: u32 =
+    memory_semantics::ACQUIRE | memory_semantics::ACQUIRE_RELEASE | memory_semantics::SEQUENTIALLY_CONSISTENT;
 
 /// The `Dim` of input attachments.
 const SUBPASS_DATA: u32 = 6;
@@ -40,18 +41,20 @@ fn is_coherent(kind: u32) -> bool {
 
 /// Memory, classified by its decorations.
 pub(super) struct Memory<'a, 'w> {
-    pub(super) index: &'a Index<'w>,
-    /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member.
+    pub(super) pointers: Pointers<'a, 'w>,
+    /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member, and pointers into them.
     coherent: HashSet<Id>,
+    /// Whether something is `Volatile`.
+    has_volatile: bool,
+    /// Whether atomics with acquire semantics make plain loads behind them see writes of others.
+    has_acquire: bool,
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
-    /// Results of [`Memory::base`] by pointer.
-    bases: RefCell<HashMap<Id, Id>>,
-    /// Results of [`Memory::is_coherent`] by pointer.
-    coherence: RefCell<HashMap<Id, bool>>,
+    written: Written,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
+    /// O(words of the module).
     pub(super) fn new(index: &'a Index<'w>) -> Self {
         let (mut coherent, mut read_only) = (HashSet::default(), HashSet::default());
         for of_target in index.decorations.chunk_by(|a, b| a.target == b.target) {
@@ -67,134 +70,108 @@ impl<'a, 'w> Memory<'a, 'w> {
                 read_only.insert(*target);
             }
         }
-        Self {
-            index,
+        let model = index.inst(index.sections.memory_model);
+        let pointers = Pointers::new(index);
+        let mut memory = Self {
+            written: Written::new(&pointers),
+            pointers,
             coherent,
+            has_volatile: index.decorations.iter().any(|d| d.kind == decoration::Volatile),
+            has_acquire: model.memory_model() == memory_model::Vulkan,
             read_only,
-            bases: RefCell::default(),
-            coherence: RefCell::default(),
-        }
-    }
-
-    /// The variable or parameter that a pointer points into, or the instruction where access chains and copies end.
-    /// Amortized O(1): remembers the base of every pointer on the way.
-    pub(super) fn base(&self, pointer: Id) -> Id {
-        self.follow(pointer, &mut self.bases.borrow_mut(), |_| None, |end| end)
-    }
-
-    /// Follows access chains and copies from `pointer` to the first pointer with a `found` result, else to their end.
-    fn follow<T: Copy>(
-        &self,
-        pointer: Id,
-        results: &mut HashMap<Id, T>,
-        found: impl Fn(&Inst<'_>) -> Option<T>,
-        at_end: impl Fn(Id) -> T,
-    ) -> T {
-        let (mut at, mut before, mut passed) = (pointer, usize::MAX, Vec::new());
-        let result = loop {
-            if let Some(result) = results.get(&at) {
-                break *result;
-            }
-            passed.push(at);
-            // A value is defined before it is used. In an invalid module it may be formed from itself.
-            let Some(inst) = self.index.def(at).filter(|inst| inst.offset < before) else {
-                break at_end(at);
-            };
-            match (found(&inst), base_pointer(&inst)) {
-                (Some(result), _) => break result,
-                (None, Some(base)) => (at, before) = (base, inst.offset),
-                (None, None) => break at_end(at),
-            }
         };
-        results.extend(passed.into_iter().map(|pointer| (pointer, result)));
-        result
+        for inst in index.insts(index.sections.globals, index.words.len()) {
+            memory.add_pointer(&inst);
+        }
+        memory
     }
 
-    /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
-    pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
+    /// Whether an instruction is a barrier, or an atomic behind which loads see what others wrote before.
+    pub(super) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
-            op::Load => {
-                let (pointer, flags) = (inst.pointer(), inst.load_access());
-                is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
+            op::ControlBarrier | op::MemoryBarrier => true,
+            opcode if self.has_acquire && is_atomic_read(opcode) => {
+                let semantics = self.pointers.index.def(inst.id(5));
+                let constant = semantics.filter(|semantics| semantics.opcode() == op::Constant);
+                let value = constant.and_then(|constant| self.pointers.index.literal(&constant));
+                value.is_none_or(|value| value & u64::from(ACQUIRE) != 0)
             }
-            op::ImageRead | op::ImageSparseRead => {
-                inst.image_access() & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(self.handle(inst.image()))
-            }
-            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.pointer()),
             _ => false,
         }
     }
 
-    /// Loads of any kind from memory that other invocations can write.
+    /// Adds a pointer that is formed from another, which is defined before it.
+    fn add_pointer(&mut self, inst: &Inst<'_>) {
+        let Some(from) = base_pointer(inst) else { return };
+        let block = match inst.opcode() {
+            op::CopyObject => Id::NONE,
+            opcode if is_untyped_chain(opcode) => inst.first_operand(),
+            _ => self.pointers.pointee(from),
+        };
+        if self.coherent.contains(&from) || self.coherent.contains(&self.pointers.index.under_arrays(block)) {
+            self.coherent.insert(inst.result());
+        }
+    }
+
+    /// Atomic and volatile reads of memory that other invocations can write, and coherent ones of memory that the module writes.
+    pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::Load => {
+                let (pointer, flags) = (inst.pointer(), inst.load_access());
+                let is_coherent = flags & SHARED_FLAGS != 0 || self.coherent.contains(&pointer);
+                let is_volatile = self.has_volatile || flags & VOLATILE != 0;
+                self.pointers.is_shared(pointer)
+                    && is_coherent
+                    && (is_volatile || self.written.contains(&self.pointers, pointer))
+            }
+            op::ImageRead | op::ImageSparseRead => {
+                let (image, flags) = (self.pointers.handle(inst.image()), inst.image_access());
+                let is_coherent = flags & SHARED_TEXEL_FLAGS != 0 || self.coherent.contains(&image);
+                let is_volatile = self.has_volatile || flags & image_operands::VOLATILE_TEXEL != 0;
+                is_coherent && (is_volatile || self.written.contains(&self.pointers, image))
+            }
+            opcode if is_atomic_read(opcode) => self.pointers.is_shared(inst.pointer()),
+            _ => false,
+        }
+    }
+
+    /// Loads of any kind from memory that the module writes and other invocations can write.
     pub(super) fn loads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {}
-            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.image()),
+            op::ImageRead | op::ImageSparseRead => {
+                let image = inst.image();
+                return self.is_storage_image(image)
+                    && self.written.contains(&self.pointers, self.pointers.handle(image));
+            }
             _ => return false,
         }
         let pointer = inst.pointer();
-        let class = self.index.storage_class(self.index.type_of(pointer));
+        if !self.written.contains(&self.pointers, pointer) {
+            return false;
+        }
+        let class = self.pointers.index.storage_class(self.pointers.index.type_of(pointer));
         match class {
             Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
             Some(storage_class::StorageBuffer | storage_class::Uniform) => {}
             _ => return false,
         }
-        let variable = self.base(pointer);
-        let block = self.index.under_arrays(self.pointee(variable));
-        let is_uniform =
-            class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
+        let variable = self.pointers.base(pointer);
+        let block = self.pointers.index.under_arrays(self.pointers.pointee(variable));
+        let is_uniform = class == Some(storage_class::Uniform)
+            && self.pointers.index.decoration(block, decoration::BufferBlock).is_none();
         !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
     }
 
     /// Whether other invocations may write an image. `OpImageRead` also reads input attachments, which they cannot.
     fn is_storage_image(&self, image: Id) -> bool {
-        let variable = self.base(self.handle(image));
+        let variable = self.pointers.base(self.pointers.handle(image));
         let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.image_dim() == SUBPASS_DATA;
-        !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
+        !self.read_only.contains(&variable)
+            && !self
+                .pointers
+                .index
+                .def(self.pointers.index.type_of(image))
+                .is_some_and(is_attachment)
     }
-
-    /// Whether a pointer points into a variable or a member decorated `Coherent` or `Volatile`. Amortized O(1).
-    fn is_coherent(&self, pointer: Id) -> bool {
-        if self.coherent.is_empty() {
-            return false;
-        }
-        let found = |inst: &Inst<'_>| {
-            let block = match inst.opcode() {
-                op::CopyObject => Id::NONE,
-                opcode if is_untyped_chain(opcode) => inst.first_operand(),
-                _ => self.pointee(inst.first_operand()),
-            };
-            let is_chain = base_pointer(inst).is_some() && self.coherent.contains(&self.index.under_arrays(block));
-            (is_chain || self.coherent.contains(&inst.result())).then_some(true)
-        };
-        self.follow(pointer, &mut self.coherence.borrow_mut(), found, |_| false)
-    }
-
-    /// The type that a typed pointer points to, [`Id::NONE`] for untyped pointers.
-    fn pointee(&self, pointer: Id) -> Id {
-        self.index
-            .def(self.index.type_of(pointer))
-            .map_or(Id::NONE, |t| t.pointee())
-    }
-
-    /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
-    fn handle(&self, image: Id) -> Id {
-        let base = self.base(image);
-        let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
-        load.map_or(base, |load| load.pointer())
-    }
-}
-
-pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
-    index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
-}
-
-/// Whether other invocations can write the memory that a pointer points to. Storage class `UniformConstant` holds handles
-/// only, not the contents of images.
-fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
-    let class = index.storage_class(index.type_of(pointer));
-    !matches!(
-        class,
-        Some(storage_class::Function | storage_class::Private | storage_class::Input | storage_class::UniformConstant)
-    )
 }

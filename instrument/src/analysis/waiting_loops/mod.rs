@@ -1,33 +1,43 @@
-//! Loops that may wait for other invocations.
+//! May a loop wait for another invocation, which may have aborted?
 //!
-//! A loop whose conditions depend on memory that other invocations write may wait for an invocation that has aborted.
-//! Such loops, and loops without an exit, poll the arena's ABORTED word at the top of every iteration, so that the device
-//! is lost in finite time. Other loops end by themselves and stay as they are; a loop that only counts with atomics does
-//! not wait.
+//! ```text
+//! while (atomicLoad(flag) == 0) {}        waits: the exit depends on what another invocation stores
+//! for (i = 0; i < words[0]; i++) ..       does not: a plain read need not see what others store
+//! for (i = 0; i < 8; i++) atomicAdd(..)   does not: the exit depends on the counter alone
+//! ```
 //!
-//! Atomic, volatile and coherent reads count in every condition. Shared reads in callees count only in conditions that
-//! decide whether the loop is left. In loops with a barrier so do plain loads of shared memory: any loop that sorts or
-//! sums in shared memory reads it.
+//! Waiting loops, and loops without an exit, poll the arena's ABORTED word at the top of every iteration, so that the device
+//! is lost in finite time. Other loops end by themselves and stay as they are.
 //!
-//! `memory` classifies reads, `shared_reads` summarizes them by function, `results` propagates them to callers along the
-//! provenance that `dataflow` computes, and `constructs` finds the conditions that select between values.
+//! Only conditions that decide whether the loop is left count, with all that their values are computed from and those that select
+//! between these values. Shared reads are:
+//!
+//! - atomic and volatile ones,
+//! - coherent ones of memory that the module writes,
+//! - in a loop with a barrier, or with an acquire under the Vulkan memory model, plain ones of memory that the module writes,
+//! - those that a callee returns or stores in private variables.
+//!
+//! `pointers`, `written` and `memory` classify reads, `shared_reads` has them by function, `provenance` follows values back on the view,
+//! and `results` summarizes functions, callees first.
 
-mod constructs;
-mod dataflow;
 mod memory;
+mod pointers;
+mod provenance;
 mod results;
+mod scope;
 mod shared_reads;
 #[cfg(test)]
 mod tests;
+mod written;
 
-use crate::analysis::callgraph::CallGraph;
+use crate::analysis::index::Index;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
-use crate::analysis::index::{Block, Index};
-use crate::spv::op_sets::is_memory_object;
-use crate::spv::{Id, Inst, op, operands};
-use constructs::{Constructs, number_at};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use shared_reads::SharedReads;
+use crate::analysis::loop_nest::Loop;
+use crate::analysis::view::ControlDependence;
+use crate::spv::{Id, op};
+use rustc_hash::FxHashMap as HashMap;
+use scope::Scope;
+use shared_reads::{Kind, SharedReads};
 use std::cell::OnceCell;
 
 /// Marks every loop header.
@@ -41,13 +51,10 @@ pub(crate) type WaitingLoops = HashMap<Id, bool>;
 
 /// Marks the headers of loops that may wait. Loops in `examined` keep their result: a pass may have moved parts of them
 /// into functions since, and the result of such a function depends on everything that it does.
-pub(crate) fn waiting_headers(
-    index: &Index<'_>,
-    graph: &CallGraph,
-    examined: &WaitingLoops,
-) -> Table<BlockIndex, bool> {
+pub(crate) fn waiting_headers(index: &Index<'_>, examined: &WaitingLoops) -> Table<BlockIndex, bool> {
     let mut marks = index.blocks.map(|_| false);
     let shared = OnceCell::new();
+    let shared = || shared.get_or_init(|| results::summarize(index)).as_ref();
     for (number, function) in index.functions.iter() {
         for header in function.blocks.iter() {
             let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
@@ -55,21 +62,8 @@ pub(crate) fn waiting_headers(
                 continue;
             };
             let waits = || {
-                // The loop: blocks that the header reaches without passing the merge block.
-                let blocks: Vec<&Block> = index
-                    .continue_blocks(function, merge, merge, block.label)
-                    .into_iter()
-                    .filter_map(|b| index.blocks.get(b))
-                    .collect();
-                let has_exit = blocks.iter().any(|b| {
-                    index.successors(b).contains(&merge)
-                        || matches!(
-                            index.terminator(b).opcode(),
-                            op::Return | op::ReturnValue | op::Kill | op::AbortKHR | op::TerminateInvocation
-                        )
-                });
-                let shared = || shared.get_or_init(|| SharedReads::new(index, graph)).as_ref();
-                !has_exit || shared().is_some_and(|s| Loop::new(index, s, number, &blocks).waits(merge, target))
+                let l = Loop::new(index, function, header, merge, target);
+                !has_exit(index, &l, merge) || shared().is_some_and(|shared| waits(shared, number, &l))
             };
             if examined.get(&block.label).copied().unwrap_or_else(waits) {
                 marks.set(header);
@@ -79,142 +73,35 @@ pub(crate) fn waiting_headers(
     marks
 }
 
-/// A loop and the stores to variables in it.
-struct Loop<'a, 'w> {
-    index: &'a Index<'w>,
-    shared: &'a SharedReads<'a, 'w>,
-    /// The function of the loop.
-    function: FunctionIndex,
-    /// In module order.
-    blocks: &'a [&'a Block],
-    /// By variable: stored values, each with the position of its block in `blocks`. A call with a pointer argument into
-    /// the variable counts as a store of the call's result.
-    stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// A callee returns the result of a shared read.
-    calls_reader: bool,
-    /// A callee stores the result of a shared read to a private variable.
-    calls_storer: bool,
-    /// There is a barrier in the loop or in a callee.
-    synchronizes: bool,
-    /// An instruction in the loop or in a callee is unknown: it may read shared memory and store to any variable.
-    has_unknown: bool,
+fn has_exit(index: &Index<'_>, l: &Loop, merge: Id) -> bool {
+    let mut blocks = l.blocks.iter().filter_map(|number| index.blocks.get(*number));
+    blocks.any(|block| {
+        index.successors(block).contains(&merge)
+            || matches!(
+                index.terminator(block).opcode(),
+                op::Return | op::ReturnValue | op::Kill | op::AbortKHR | op::TerminateInvocation
+            )
+    })
 }
 
-impl<'a, 'w> Loop<'a, 'w> {
-    fn new(
-        index: &'a Index<'w>,
-        shared: &'a SharedReads<'a, 'w>,
-        function: FunctionIndex,
-        blocks: &'a [&'a Block],
-    ) -> Self {
-        let mut all = Self {
-            index,
-            shared,
-            function,
-            blocks,
-            stores: HashMap::default(),
-            calls_reader: false,
-            calls_storer: false,
-            synchronizes: false,
-            has_unknown: false,
-        };
-        for (number, block) in blocks.iter().enumerate() {
-            for inst in index.body(block) {
-                all.synchronizes |= shared.synchronizes(&inst);
-                all.has_unknown |= shared.has_unknown(&inst);
-                match inst.opcode() {
-                    op::Store => {
-                        let variable = shared.base(inst.pointer());
-                        all.stores
-                            .entry(variable)
-                            .or_default()
-                            .push((inst.stored_value(), number));
-                    }
-                    op::FunctionCall => {
-                        all.calls_reader |= shared.calls_reader(&inst);
-                        all.calls_storer |= shared.calls_storer(&inst);
-                        for argument in inst.ids(4) {
-                            let variable = shared.base(argument);
-                            if is_memory_object(index.opcode(variable)) {
-                                all.stores.entry(variable).or_default().push((inst.result(), number));
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        all
+/// Whether it depends on memory that other invocations write whether a loop is left. A loop in a function without a view may wait.
+fn waits(shared: &SharedReads<'_, '_>, number: FunctionIndex, l: &Loop) -> bool {
+    let index = shared.view.index;
+    let has = |kind| {
+        let mut blocks = l.blocks.iter().filter_map(|number| index.blocks.get(*number));
+        blocks.any(|block| index.body(block).any(|inst| shared.has(kind, &inst)))
+    };
+    // An unknown instruction may read shared memory and store to any variable.
+    if has(Kind::Unknown) {
+        return true;
     }
-
-    fn waits(&self, merge: Id, target: Id) -> bool {
-        let conditions = self.blocks.iter().map(|b| self.index.terminator(b));
-        let conditions = conditions.filter(|i| matches!(i.opcode(), op::BranchConditional | op::Switch));
-        if self.has_unknown || self.depends(conditions.map(|i| i.condition()).collect(), None) {
-            return true;
-        }
-        if !self.synchronizes && !self.calls_reader && !self.calls_storer {
-            return false;
-        }
-        let constructs = Constructs::new(self.index, self.blocks);
-        let deciding = constructs.deciding(self.index, self.blocks, merge, target);
-        self.depends(deciding, Some(&constructs))
+    let synchronizes = has(Kind::Barrier) && has(Kind::PlainLoad);
+    if !synchronizes && !has(Kind::Read) {
+        return false;
     }
-
-    /// Whether values depend on memory that other invocations write: directly, through phis, or through variables that are
-    /// stored to in the loop. With `constructs`, reads in callees count too, plain loads if there is a barrier, and the
-    /// conditions that select a phi's operand or guard a store.
-    fn depends(&self, mut worklist: Vec<Id>, constructs: Option<&Constructs>) -> bool {
-        let index = self.index;
-        let is_read = |inst: &Inst<'_>| {
-            self.shared.reads_itself(inst)
-                || constructs.is_some()
-                    && (self.shared.calls_reader(inst) || self.synchronizes && self.shared.loads(inst))
-        };
-        let mut seen = HashSet::default();
-        let mut reached = HashSet::default();
-        while let Some(id) = worklist.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            if is_memory_object(index.opcode(id)) {
-                for (value, block) in self.stores.get(&id).into_iter().flatten() {
-                    worklist.push(*value);
-                    if let Some(constructs) = constructs {
-                        constructs.around(*block, &mut reached, &mut worklist);
-                    }
-                }
-                if constructs.is_some() && self.calls_storer && self.shared.is_stored_to_outside(id, self.function) {
-                    return true;
-                }
-                continue;
-            }
-            let Some((block, inst)) = self.inside(id) else { continue };
-            if is_read(&inst) {
-                return true;
-            }
-            if inst.opcode() == op::Phi
-                && let Some(constructs) = constructs
-            {
-                constructs.selecting(index, self.blocks, (&inst, block), &mut reached, &mut worklist);
-            }
-            let is_visited = operands::visit_ids(&inst, 1, |i| {
-                let operand = inst.id(i);
-                worklist.push(operand);
-                if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    worklist.push(self.shared.base(operand));
-                }
-            });
-            if !is_visited {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The definition of a value and the position of its block, if it is in the loop.
-    fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
-        let inst = self.index.def(id)?;
-        Some((number_at(self.blocks, inst.offset)?, inst))
-    }
+    let Some(own) = shared.view.function(number) else {
+        return true;
+    };
+    let control = ControlDependence::new(own, &l.blocks, Some(l.header));
+    Scope::new(own, shared, control, synchronizes).leaves_by_shared()
 }

@@ -1,130 +1,118 @@
-//! Functions that read shared memory or execute barriers.
+//! Functions that read shared memory or execute barriers, and what of their results depends on such reads.
 
-use super::memory::{Memory, is_barrier, is_private, may_read_shared_memory};
-use super::results;
-use crate::analysis::callgraph::CallGraph;
+use super::memory::{Memory, may_read_shared_memory};
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
+use crate::analysis::view::ModuleView;
 use crate::spv::op_sets::is_unknown;
 use crate::spv::{Id, Inst, op};
-use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
-/// Shared reads and barriers by function, those of its callees included.
-pub(crate) struct SharedReads<'a, 'w> {
-    memory: Memory<'a, 'w>,
-    /// The return value, or a store through a pointer parameter, depends on a shared read.
-    reads: Table<FunctionIndex, bool>,
-    /// A store to a private variable depends on a shared read.
-    stores: Table<FunctionIndex, bool>,
-    /// It loads memory that other invocations write; a barrier makes their writes visible.
-    loads: Table<FunctionIndex, bool>,
-    barriers: Table<FunctionIndex, bool>,
-    /// It has an unknown instruction.
-    unknown: Table<FunctionIndex, bool>,
-    /// Private variables to which the results of shared reads are stored: one function that does, and whether others do.
-    private: HashMap<Id, (FunctionIndex, bool)>,
+/// What an instruction does that a loop may wait by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Reads what other invocations write.
+    Read,
+    /// Reads it where a barrier makes it visible.
+    PlainLoad,
+    Barrier,
+    /// Not known.
+    Unknown,
+}
+
+const KINDS: [Kind; 4] = [Kind::Read, Kind::PlainLoad, Kind::Barrier, Kind::Unknown];
+
+/// What depends on shared reads of a function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Results {
+    /// The return value, or a store through a pointer parameter.
+    pub(super) returned: bool,
+    /// Private variables that it or a callee stores to.
+    pub(super) private: BTreeSet<Id>,
+}
+
+/// The functions of a module.
+pub(super) struct SharedReads<'a, 'w> {
+    pub(super) view: ModuleView<'a, 'w>,
+    pub(super) memory: Memory<'a, 'w>,
+    /// Whether a function or a callee of it has an instruction of each of [`KINDS`].
+    kinds: [Table<FunctionIndex, bool>; 4],
+    results: Table<FunctionIndex, Results>,
 }
 
 impl<'a, 'w> SharedReads<'a, 'w> {
-    /// `None` for a module with neither shared reads nor barriers, as most are: found in one walk.
-    pub(crate) fn new(index: &'a Index<'w>, graph: &CallGraph) -> Option<Self> {
+    /// Without results. `None` for a module with neither shared reads nor barriers, as most are: found in one walk. O(words of the
+    /// module + functions * variables).
+    pub(super) fn new(index: &'a Index<'w>) -> Option<Self> {
         if !may_read_shared_memory(index) {
             return None;
         }
-        let memory = Memory::new(index);
-        let mut seeds = [(); 4].map(|()| index.functions.map(|_| false));
-        for (number, function) in index.functions.iter() {
-            for inst in index.insts(function.offset, function.end) {
-                let kinds = [
-                    memory.reads(&inst),
-                    memory.loads(&inst),
-                    is_barrier(&inst),
-                    is_unknown(inst.opcode()),
-                ];
-                for (seeds, is_one) in seeds.iter_mut().zip(kinds) {
-                    if is_one {
-                        seeds.set(number);
-                    }
-                }
-            }
-        }
-        let [may_read, loads, barriers, unknown] =
-            seeds.map(|seeds| graph.callers_closure(|f| seeds.is_set(f), |_| true));
-        let summary = results::summarize(index, graph, &memory, &may_read);
-        let mut private: HashMap<Id, (FunctionIndex, bool)> = HashMap::default();
-        for (number, function) in index.functions.iter().filter(|(f, _)| summary.private.is_set(*f)) {
-            let stores = index
-                .insts(function.offset, function.end)
-                .filter(|i| i.opcode() == op::Store);
-            for variable in stores
-                .map(|i| memory.base(i.pointer()))
-                .filter(|v| is_private(index, *v))
-            {
-                let (first, more) = private.entry(variable).or_insert((number, false));
-                *more |= *first != number;
-            }
-        }
-        let stores = index
-            .functions
-            .map(|f| summary.private.is_set(f) || summary.calls_private.is_set(f));
+        let (view, memory) = (ModuleView::new(index), Memory::new(index));
+        let kinds = KINDS.map(|kind| {
+            let has = |number| {
+                let function = index.functions.get(number);
+                let mut insts = function.into_iter().flat_map(|of| index.insts(of.offset, of.end));
+                insts.any(|inst| is_kind(&memory, kind, &inst))
+            };
+            view.graph.callers_closure(has, |_| true)
+        });
         Some(Self {
+            view,
             memory,
-            reads: summary.results,
-            stores,
-            loads,
-            barriers,
-            unknown,
-            private,
+            kinds,
+            results: index.functions.map(|_| Results::default()),
         })
     }
 
-    /// Whether an instruction itself reads shared memory.
-    pub(crate) fn reads_itself(&self, inst: &Inst<'_>) -> bool {
-        self.memory.reads(inst)
+    /// Whether a function or a callee of it has a shared read.
+    pub(super) fn may_read(&self, function: FunctionIndex) -> bool {
+        let [reads, ..] = &self.kinds;
+        reads.is_set(function)
     }
 
-    /// Whether it calls a function whose result depends on a shared read.
-    pub(crate) fn calls_reader(&self, inst: &Inst<'_>) -> bool {
-        self.calls_one_of(&self.reads, inst)
+    pub(super) fn results(&self, function: FunctionIndex) -> Option<&Results> {
+        self.results.get(function)
     }
 
-    /// Whether it calls a function that stores the result of a shared read to a private variable.
-    pub(crate) fn calls_storer(&self, inst: &Inst<'_>) -> bool {
-        self.calls_one_of(&self.stores, inst)
+    pub(super) fn set_results(&mut self, function: FunctionIndex, found: Results) {
+        if let Some(results) = self.results.get_mut(function) {
+            *results = found;
+        }
     }
 
-    /// Whether it loads memory that other invocations write, itself or in a callee.
-    pub(crate) fn loads(&self, inst: &Inst<'_>) -> bool {
-        self.memory.loads(inst) || self.calls_one_of(&self.loads, inst)
+    /// Whether an instruction is of a kind, or calls a function that has one.
+    pub(super) fn has(&self, kind: Kind, inst: &Inst<'_>) -> bool {
+        let functions = KINDS.iter().zip(&self.kinds).find(|(of, _)| **of == kind);
+        let is_called = || {
+            let callee = self.view.index.function_of(inst.callee());
+            callee
+                .zip(functions)
+                .is_some_and(|(callee, (_, functions))| functions.is_set(callee))
+        };
+        is_kind(&self.memory, kind, inst) || inst.opcode() == op::FunctionCall && is_called()
     }
 
-    /// Whether it is a barrier or calls a function that has one.
-    pub(crate) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
-        is_barrier(inst) || self.calls_one_of(&self.barriers, inst)
+    /// Whether the result of the function with this id, or what it stores through a pointer, depends on a shared read.
+    pub(super) fn returns(&self, callee: Id) -> bool {
+        self.result(callee).is_none_or(|results| results.returned)
     }
 
-    /// Whether it is unknown or calls a function that has an unknown instruction.
-    pub(crate) fn has_unknown(&self, inst: &Inst<'_>) -> bool {
-        is_unknown(inst.opcode()) || self.calls_one_of(&self.unknown, inst)
+    /// Whether what it stores to a private variable does.
+    pub(super) fn leaves(&self, callee: Id, variable: Id) -> bool {
+        let results = self.result(callee);
+        results.is_none_or(|results| results.private.contains(&variable))
     }
 
-    /// The variable or parameter that a pointer points into.
-    pub(crate) fn base(&self, pointer: Id) -> Id {
-        self.memory.base(pointer)
+    pub(super) fn result(&self, callee: Id) -> Option<&Results> {
+        self.results.get(self.view.index.function_of(callee)?)
     }
+}
 
-    /// Whether a function other than `function` may store the result of a shared read to a private variable.
-    pub(crate) fn is_stored_to_outside(&self, variable: Id, function: FunctionIndex) -> bool {
-        let stored = self.private.get(&variable);
-        stored.is_some_and(|(first, more)| *first != function || *more)
-    }
-
-    fn calls_one_of(&self, functions: &Table<FunctionIndex, bool>, inst: &Inst<'_>) -> bool {
-        inst.opcode() == op::FunctionCall
-            && self
-                .memory
-                .index
-                .function_of(inst.callee())
-                .is_some_and(|f| functions.is_set(f))
+fn is_kind(memory: &Memory<'_, '_>, kind: Kind, inst: &Inst<'_>) -> bool {
+    match kind {
+        Kind::Read => memory.reads(inst),
+        Kind::PlainLoad => memory.loads(inst),
+        Kind::Barrier => memory.synchronizes(inst),
+        Kind::Unknown => is_unknown(inst.opcode()),
     }
 }

@@ -1,103 +1,27 @@
-//! Loops that must count as waiting although they use instructions or types that the analysis cannot follow at a glance.
+//! Loops that must count as waiting although they use instructions or types that the analysis cannot follow at a glance, and loops that
+//! must not.
 
 use super::{WaitingLoops, waiting_headers};
-use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
-use crate::spv::op::{decoration, execution_model, storage_class};
-use crate::spv::{Code, Id, Literal, Words, op};
+use crate::analysis::loop_module::*;
+use crate::spv::op::{decoration, memory_operands, storage_class};
+use crate::spv::{Code, Id, Literal, op};
 
-const VOID: Id = Id::new(1);
-const BOOL: Id = Id::new(2);
-const UINT: Id = Id::new(3);
-const ZERO: Id = Id::new(4);
-const FUNCTION_TYPE: Id = Id::new(5);
-const MAIN: Id = Id::new(6);
-const BLOCK: Id = Id::new(7);
-const BLOCK_POINTER: Id = Id::new(8);
-const BUFFER: Id = Id::new(9);
-const UINT_POINTER: Id = Id::new(10);
-const LOCAL_POINTER: Id = Id::new(11);
-const LOCAL: Id = Id::new(12);
-const CONDITION: Id = Id::new(13);
-const ENTRY: Id = Id::new(14);
-const HEADER: Id = Id::new(15);
-const BODY: Id = Id::new(16);
-const CONTINUE: Id = Id::new(17);
-const MERGE: Id = Id::new(18);
-/// The word that decides whether the loop is left.
-const WORD: Id = Id::new(20);
-
-const BOUND: u32 = 200;
+/// Whether the loop counts as waiting. `add` adds the parts.
+fn waits(add: impl FnOnce(&mut Parts)) -> bool {
+    let mut parts = Parts::default();
+    add(&mut parts);
+    let words = parts.words();
+    let index = Index::new(&words).expect("a module");
+    let marks = waiting_headers(&index, &WaitingLoops::default());
+    marks.values().contains(&true)
+}
 
 /// An opcode that no table has.
 const UNKNOWN: u16 = 7999;
 
 /// Longer than any chain that the analysis followed when it had a limit.
 const LONG: u32 = 40;
-
-/// The parts of a module with one loop that differ between tests. `annotations` and `types` join those of the module;
-/// `header` is the code of the loop's header, which defines `CONDITION`.
-#[derive(Default)]
-struct Parts {
-    annotations: Code,
-    types: Code,
-    header: Code,
-}
-
-/// Whether the loop of a compute shader counts as waiting. `add` adds the parts.
-fn waits(add: impl FnOnce(&mut Parts)) -> bool {
-    let mut parts = Parts::default();
-    add(&mut parts);
-    let mut code = Code::default();
-    code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
-    code.op(op::Capability, Literal(1));
-    code.op(op::MemoryModel, Words(&[0, 1]));
-    code.op(op::EntryPoint, (Literal(execution_model::GLCompute), MAIN, "main"));
-    code.words.extend(&parts.annotations.words);
-    code.op(op::TypeVoid, VOID);
-    code.op(op::TypeBool, BOOL);
-    code.op(op::TypeInt, (UINT, Literal(32), Literal(0)));
-    code.op(op::Constant, (UINT, ZERO, Literal(0)));
-    code.op(op::TypeFunction, (FUNCTION_TYPE, VOID));
-    code.op(op::TypeStruct, (BLOCK, UINT));
-    code.op(
-        op::TypePointer,
-        (BLOCK_POINTER, Literal(storage_class::StorageBuffer), BLOCK),
-    );
-    code.op(
-        op::Variable,
-        (BLOCK_POINTER, BUFFER, Literal(storage_class::StorageBuffer)),
-    );
-    code.op(
-        op::TypePointer,
-        (UINT_POINTER, Literal(storage_class::StorageBuffer), UINT),
-    );
-    code.op(op::TypePointer, (LOCAL_POINTER, Literal(storage_class::Function), UINT));
-    code.words.extend(&parts.types.words);
-    code.op(op::Function, (VOID, MAIN, Literal(0), FUNCTION_TYPE));
-    code.label(ENTRY);
-    code.op(op::Variable, (LOCAL_POINTER, LOCAL, Literal(storage_class::Function)));
-    code.branch(HEADER);
-    code.label(HEADER);
-    code.words.extend(&parts.header.words);
-    code.op(op::LoopMerge, (MERGE, CONTINUE, Literal(0)));
-    code.op(op::BranchConditional, (CONDITION, BODY, MERGE));
-    code.label(BODY);
-    code.branch(CONTINUE);
-    code.label(CONTINUE);
-    code.branch(HEADER);
-    code.label(MERGE);
-    code.op(op::Return, ());
-    code.op(op::FunctionEnd, ());
-    let index = Index::new(&code.words).expect("a module");
-    let marks = waiting_headers(&index, &CallGraph::new(&index), &WaitingLoops::default());
-    marks.values().contains(&true)
-}
-
-/// An id that belongs to a test.
-const fn free(number: u32) -> Id {
-    Id::new(WORD.word() + number)
-}
 
 /// Adds `LONG` copies of a pointer, with the free ids from 2 on. Returns the last one.
 fn copies(code: &mut Code, ty: Id, pointer: Id) -> Id {
@@ -186,6 +110,7 @@ fn a_coherent_block_is_found_in_deep_arrays() {
         let indices = [ZERO; LONG as usize + 1];
         header.op(op::AccessChain, (UINT_POINTER, free(103), variable, indices));
         compare_load(header, free(103));
+        parts.after.op(op::Store, (free(103), ZERO));
     }));
 }
 
@@ -206,6 +131,7 @@ fn waits_untyped(chain: u16, decorate: impl FnOnce(&mut Parts)) -> bool {
         types.op(op::UntypedVariableKHR, variable);
         header.op(chain, (pointer, free(102), BLOCK, UNTYPED, ZERO));
         compare_load(header, free(102));
+        parts.after.op(op::Store, (free(102), ZERO));
     })
 }
 
@@ -223,4 +149,106 @@ fn a_coherent_member_is_found_through_untyped_pointers() {
         op::UntypedInBoundsAccessChainKHR,
         decorate_member_coherent
     ));
+}
+
+/// Adds a load of `BUFFER` with memory operands, and the comparison that decides whether the loop is left.
+fn compare_load_with(code: &mut Code, access: u32) {
+    code.op(op::AccessChain, (UINT_POINTER, free(1), BUFFER, ZERO));
+    code.op(op::Load, (UINT, WORD, free(1), Literal(access)));
+    code.op(op::IEqual, (BOOL, CONDITION, WORD, ZERO));
+}
+
+#[test]
+fn a_coherent_read_of_what_nothing_writes_does_not_wait() {
+    let is_waiting = |is_read_only, kind| {
+        waits(|parts| {
+            parts.is_read_only = is_read_only;
+            parts.annotations.op(op::Decorate, (BUFFER, Literal(kind)));
+            compare_load_with(&mut parts.header, 0);
+        })
+    };
+    assert!(is_waiting(false, decoration::Coherent));
+    assert!(!is_waiting(true, decoration::Coherent));
+    // The host or another module may write it.
+    assert!(is_waiting(true, decoration::Volatile));
+}
+
+#[test]
+fn an_aliased_variable_may_be_written_by_another_name() {
+    assert!(waits(|parts| {
+        parts.is_read_only = true;
+        decorate_coherent(parts, BUFFER);
+        parts
+            .annotations
+            .op(op::Decorate, (BUFFER, Literal(decoration::Aliased)));
+        compare_load_with(&mut parts.header, 0);
+    }));
+}
+
+/// Adds an atomic, with these memory semantics.
+fn count(code: &mut Code, semantics: Id) {
+    code.op(op::AccessChain, (UINT_POINTER, free(3), BUFFER, ZERO));
+    code.op(op::AtomicIAdd, (UINT, free(10), free(3), free(13), semantics, free(13)));
+}
+
+/// Tint writes all loads as not private: `for (k = 0; k < words[0]; k++)` does not wait, unless something makes the writes of others
+/// visible.
+#[test]
+fn a_load_that_is_not_private_waits_behind_an_acquire_only() {
+    const RELAXED: u32 = 0;
+    const ACQUIRE: u32 = 2;
+    let is_waiting = |add: fn(&mut Code)| {
+        waits(|parts| {
+            parts.is_vulkan_memory_model = true;
+            parts.types.op(op::Constant, (UINT, free(11), Literal(RELAXED)));
+            parts.types.op(op::Constant, (UINT, free(12), Literal(ACQUIRE)));
+            parts.types.op(op::Constant, (UINT, free(13), Literal(1)));
+            add(&mut parts.header);
+            compare_load_with(&mut parts.header, memory_operands::NON_PRIVATE_POINTER);
+        })
+    };
+    assert!(!is_waiting(|_| {}));
+    assert!(!is_waiting(|code| count(code, free(11))));
+    assert!(is_waiting(|code| count(code, free(12))));
+    assert!(is_waiting(|code| {
+        code.op(op::ControlBarrier, (free(13), free(13), free(12)));
+    }));
+}
+
+/// A loop in whose body `IS_SET`, an atomic read, chooses whether `CHOSEN` is executed. The header goes on as long as `LOCAL` is 0.
+fn waits_with(chosen: impl FnOnce(&mut Code)) -> bool {
+    let [is_set, then, joined] = [free(30), free(31), free(32)];
+    waits(|parts| {
+        parts.header.op(op::Load, (UINT, WORD, LOCAL));
+        parts.header.op(op::IEqual, (BOOL, CONDITION, WORD, ZERO));
+        let body = &mut parts.body;
+        body.op(op::AccessChain, (UINT_POINTER, free(33), BUFFER, ZERO));
+        body.op(op::AtomicLoad, (UINT, free(34), free(33), ZERO, ZERO));
+        body.op(op::IEqual, (BOOL, is_set, free(34), ZERO));
+        body.op(op::SelectionMerge, (joined, Literal(0)));
+        body.op(op::BranchConditional, (is_set, then, joined));
+        body.label(then);
+        chosen(body);
+        body.label(joined);
+        body.op(op::Store, (LOCAL, free(35)));
+        body.branch(CONTINUE);
+        let types = &mut parts.types;
+        types.op(op::Constant, (UINT, free(35), Literal(7)));
+    })
+}
+
+#[test]
+fn an_atomic_that_does_not_decide_the_exit_does_not_wait() {
+    // Both paths store the same.
+    assert!(!waits_with(|body| body.branch(free(32))));
+}
+
+#[test]
+fn a_store_that_is_skipped_by_a_continue_waits() {
+    assert!(waits_with(|body| body.branch(CONTINUE)));
+}
+
+#[test]
+fn an_abort_does_not_end_waiting() {
+    assert!(!waits_with(|body| body.op(op::Unreachable, ())));
 }

@@ -185,12 +185,19 @@ impl Unwinder<'_, '_> {
         match own {
             Some(own) => {
                 if test.poll {
+                    let [one, zero] = [1, 0].map(|value| self.out.constant(value));
+                    let count = self.out.calculate(op::Select, (own, zero, one));
+                    self.runtime.count_ended(self.out, count);
                     self.keep_key(own);
                 }
                 self.write_recorded_exit(FlagState::Set, leave, ExitKind::Test);
             }
             // ABORTED is set already, so that no loop waits for this invocation.
-            None => self.write_exit(FlagState::Unset),
+            None => {
+                let one = self.out.constant(1);
+                self.runtime.count_ended(self.out, one);
+                self.write_exit(FlagState::Unset);
+            }
         }
         self.out.label(go);
         self.out.branch(body);

@@ -141,17 +141,4 @@ impl<'a, 'w> Flow<'a, 'w> {
     pub(super) fn is_in_continue(&self, node: Node) -> bool {
         self.continues.is_set(node)
     }
-
-    /// Predecessors of every block.
-    pub(super) fn predecessors(&self) -> Table<Node, Vec<Node>> {
-        let mut all: Table<Node, Vec<Node>> = self.successors.map(|_| Vec::new());
-        for (node, next) in self.successors.iter() {
-            for to in next {
-                if let Some(list) = all.get_mut(*to) {
-                    list.push(node);
-                }
-            }
-        }
-        all
-    }
 }

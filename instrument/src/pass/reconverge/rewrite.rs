@@ -64,7 +64,7 @@ pub(super) fn rewrite(
 ) -> Result<(), Obstacle> {
     let test_nodes = detours.test_nodes(flow);
     let dominators = Dominators::new(&detours.successors(flow, &test_nodes));
-    let predecessors = flow.predecessors();
+    let predecessors = flow.successors.reversed();
     let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, out, placeholders);
     let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
     let mut tests = BTreeMap::new();

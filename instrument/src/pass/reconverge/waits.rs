@@ -115,14 +115,7 @@ impl<'a, 'w> Waits<'a, 'w> {
 
 /// Blocks from which one of `targets` can be reached, the targets included.
 pub(super) fn reaching(successors: &Table<Node, Vec<Node>>, targets: &Table<Node, bool>) -> Table<Node, bool> {
-    let mut predecessors: Table<Node, Vec<Node>> = successors.map(|_| Vec::new());
-    for (node, next) in successors.iter() {
-        for to in next {
-            if let Some(list) = predecessors.get_mut(*to) {
-                list.push(node);
-            }
-        }
-    }
+    let predecessors = successors.reversed();
     let mut found = successors.map(|_| false);
     let mut worklist: Vec<Node> = targets.keys().filter(|node| targets.is_set(*node)).collect();
     while let Some(node) = worklist.pop() {

@@ -66,10 +66,16 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     for counted in &loops {
         planter.drop_hints(counted.l.header, &counted.merge);
     }
-    let mut exits = ConstantExits::new(planter.index, planter.function);
+    if loops.is_empty() {
+        return;
+    }
+    let exits = planter
+        .view
+        .map(|view| ConstantExits::new(view, &planter.index.sets("GLSL.std.450")));
     let mut zero = None;
     for counted in loops {
-        let input = exits.has(counted.l).then(|| exits.input()).flatten();
+        let exits = exits.as_ref().filter(|exits| exits.has(counted.l));
+        let input = exits.and_then(ConstantExits::input);
         let hidden_zero = input.map(|input| *zero.get_or_insert_with(|| hide_zero(planter, input)));
         plant_loop(planter, &nest, counted, hidden_zero);
     }
@@ -117,7 +123,7 @@ fn counted_loops<'n, 'w>(
 /// Whether the driver, which counts the iterations of loops, unrolls each loop and so does not count it: Mesa 22.3 unrolls loops of
 /// up to 32 iterations and 832 instructions of its own in all. With a counter in them, their code would take twice as long to compile.
 fn find_unrolled(planter: &Planter<'_, '_, '_>, nest: &LoopNest, repetitions: Option<&Repetitions>) -> Vec<bool> {
-    const MAX_ITERATIONS: u32 = 32;
+    const MAX_ITERATIONS: u64 = 32;
     /// In SPIR-V, where an instruction may stand for four on the components of vectors.
     const MAX_INSTRUCTIONS: usize = 400;
     let index = planter.index;

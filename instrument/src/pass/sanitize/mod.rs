@@ -90,7 +90,7 @@ pub(crate) fn plant(
         ranges: Ranges::new(&view, options),
     };
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
-        true => Repetitions::of_module(&module),
+        true => Repetitions::of_module(&view),
         false => Table::default(),
     };
     for (number, function) in index.functions.iter() {
@@ -98,6 +98,7 @@ pub(crate) fn plant(
             continue;
         };
         planter.repetitions = repetitions.get(number);
+        planter.view = view.function(number);
         // Without a view of the function, checks of values are left out.
         let mut facts = view
             .function(number)

@@ -37,6 +37,8 @@ pub(super) struct Planter<'p, 'a, 'w> {
     reach: Reach,
     /// How often its loops run, if the check of loops is planted.
     pub(super) repetitions: Option<&'p Repetitions>,
+    /// What it computes, unless it is too large.
+    pub(super) view: Option<&'p FunctionView<'a, 'w>>,
     /// Blocks in which no invocation can leave the function.
     closed: BTreeSet<BlockIndex>,
     /// New pieces of blocks, and loops whose headers are split, by the block.
@@ -83,6 +85,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             tested: HashMap::default(),
             last_position: None,
             repetitions: None,
+            view: None,
         })
     }
 

@@ -1,9 +1,9 @@
 //! How often the loops of a module are repeated at most, with those around them: in their function, and around its calls.
 
-use super::module::ModulePlanter;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::loop_nest::LoopNest;
 use crate::analysis::trip_count::TripCounts;
+use crate::analysis::view::ModuleView;
 
 /// Iterations of a loop and those around it from which on it is counted.
 const LIMIT: u64 = 1 << 16;
@@ -11,16 +11,16 @@ const LIMIT: u64 = 1 << 16;
 /// The loops of one function.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repetitions {
-    /// Most iterations of each loop, in the order of [`LoopNest::loops`]. `None`: not known.
-    most: Vec<Option<u32>>,
+    /// Most iterations of each loop, in the order of [`LoopNest::loops`]. `None`: [`LIMIT`] or more, or not known.
+    most: Vec<Option<u64>>,
     /// Most calls of the function that loops of counted iterations make one after the other.
     calls: u64,
 }
 
 impl Repetitions {
-    /// Those of every function. O(instructions), without the iterations that [`TripCounts`] counts.
-    pub(super) fn of_module(module: &ModulePlanter<'_, '_>) -> Table<FunctionIndex, Self> {
-        let (index, graph) = (module.index, &module.graph);
+    /// Those of every function. O(instructions * depth of loops).
+    pub(super) fn of_module(view: &ModuleView<'_, '_>) -> Table<FunctionIndex, Self> {
+        let (index, graph) = (view.index, &view.graph);
         let mut all = index.functions.map(|_| Self {
             most: Vec::new(),
             calls: 1,
@@ -41,19 +41,18 @@ impl Repetitions {
                 .blocks_of(function)
                 .iter()
                 .any(|block| index.loop_merge(block).is_some());
-            let nest = if has_loops {
-                LoopNest::new(index, function)
-            } else {
-                LoopNest::default()
-            };
-            if let Some(own) = all.get_mut(number).filter(|_| has_loops) {
-                let mut counts = TripCounts::new(index, function, &nest);
-                own.most = nest.loops().iter().map(|l| counts.most(l)).collect();
+            let none = LoopNest::default();
+            let own_view = has_loops.then(|| view.function(number)).flatten();
+            let nest = own_view.map_or(&none, |view| view.loops());
+            if let Some((own, view)) = all.get_mut(number).zip(own_view) {
+                let counts = TripCounts::new(view);
+                let most = nest.loops().iter().map(|l| counts.most(l));
+                own.most = most.map(|most| most.filter(|most| *most < LIMIT)).collect();
             }
             let own = all.get(number).cloned().unwrap_or_default();
             for call in graph.calls_in(number).iter() {
                 let block = index.calls.get(call).map(|call| call.block);
-                let calls = block.map_or(1, |block| own.of_block(&nest, block));
+                let calls = block.map_or(1, |block| own.of_block(nest, block));
                 let Some(callee) = graph.callee(call) else {
                     continue;
                 };
@@ -77,7 +76,7 @@ impl Repetitions {
     }
 
     /// The most iterations of a loop, by its position. `None`: not known.
-    pub(super) fn most(&self, position: usize) -> Option<u32> {
+    pub(super) fn most(&self, position: usize) -> Option<u64> {
         self.most.get(position).copied().flatten()
     }
 
@@ -94,7 +93,7 @@ impl Repetitions {
             let Some(most) = self.most(position) else {
                 return product;
             };
-            product = product.saturating_mul(most.max(1).into());
+            product = product.saturating_mul(most.max(1));
             next = nest.loops().get(position).and_then(|l| l.parent);
         }
         product.saturating_mul(self.calls)

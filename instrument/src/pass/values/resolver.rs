@@ -1,7 +1,7 @@
 //! What one name means at an abort.
 
 use super::candidate::{Candidate, Point, Source, of_memory};
-use super::stores::{Memories, Memory, is_in_sync, is_lost, stored_value};
+use super::stores::{Memories, Memory, is_in_sync, is_lost};
 use crate::analysis::index::Index;
 use crate::analysis::index::debug::LocalVariable;
 use crate::analysis::index::typed::{DefIndex, ObjectIndex};
@@ -119,7 +119,7 @@ impl Resolver<'_, '_, '_, '_> {
         let in_sync = memory.filter(|(_, held)| is_in_sync(flow, definition, *held));
         match (found.origin, in_sync) {
             (Origin::Access(_), _) => {
-                let value = stored_value(flow, definition)?;
+                let value = flow.stored_value(definition)?;
                 if is_lost(flow, value) {
                     return Some(Candidate {
                         name: name.to_owned(),

@@ -155,10 +155,10 @@ pub(super) fn is_in_sync(flow: &FunctionView<'_, '_>, described: DefIndex, memor
                 }
             }
             (Origin::Access(_), _) => {
-                let Some(value) = stored_value(flow, described) else {
+                let Some(value) = flow.stored_value(described) else {
                     return false;
                 };
-                let is_stored = || stored_value(flow, memory) == Some(value);
+                let is_stored = || flow.stored_value(memory) == Some(value);
                 let is_loaded = || {
                     let definition = flow.definition_of_load(value);
                     definition.is_some_and(|(read, access)| read == memory && access.place.path.is_empty())
@@ -171,18 +171,6 @@ pub(super) fn is_in_sync(flow: &FunctionView<'_, '_>, described: DefIndex, memor
         }
     }
     true
-}
-
-/// The value that a definition stores to all of its object.
-pub(super) fn stored_value(flow: &FunctionView<'_, '_>, definition: DefIndex) -> Option<Id> {
-    let Origin::Access(by) = flow.memory.definitions.get(definition)?.origin else {
-        return None;
-    };
-    let access = flow.accesses.accesses.get(by)?;
-    match access.kind {
-        AccessKind::Store(value) if access.place.is_exact && access.place.path.is_empty() => Some(value),
-        _ => None,
-    }
 }
 
 /// Which parameters point to variables that have a value at every call.

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Point, Source};
 use super::resolver::Resolver;
-use super::stores::{Memory, stored_value};
+use super::stores::Memory;
 use crate::analysis::view::AccessKind;
 use crate::spv::{Id, op};
 
@@ -60,7 +60,7 @@ impl Resolver<'_, '_, '_, '_> {
                 false => self.of_memory(memory),
             };
         };
-        if stored_value(flow, held) == Some(value) {
+        if flow.stored_value(held) == Some(value) {
             return self.of_memory(memory);
         }
         let (Some(at), Some(of_memory)) = (flow.block_at(defined), flow.memory.definitions.get(held)) else {

@@ -25,6 +25,7 @@ impl Memory {
         memory.read.sort_unstable();
         memory.written.sort_unstable();
         memory.events.sort_unstable();
+        memory.seen.sort_unstable();
         memory.entries.sort_unstable();
         memory.by_place.sort_unstable();
         Some(memory)
@@ -80,7 +81,7 @@ impl Builder<'_, '_, '_> {
         {
             let mut worklist = writers.clone();
             while let Some(block) = worklist.pop() {
-                for at in graph.frontier(&frontiers, block) {
+                for at in frontiers.get(block).into_iter().flatten() {
                     let Some(mark) = has_phi.get_mut(*at).filter(|mark| **mark != Some(cell)) else {
                         continue;
                     };
@@ -199,7 +200,10 @@ impl Builder<'_, '_, '_> {
                     self.memory.read.push((access, read));
                     MemoryUse::Read(access)
                 }
-                By::Event(event) => MemoryUse::Seen(event),
+                By::Event(event) => {
+                    self.memory.seen.push((event.offset, read));
+                    MemoryUse::Seen(event)
+                }
             };
             self.memory.uses.push((read, by));
         }

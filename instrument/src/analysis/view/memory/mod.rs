@@ -84,6 +84,8 @@ pub(crate) struct Memory {
     written: Vec<(AccessIndex, DefIndex)>,
     /// What called functions leave, sorted by word offset.
     events: Vec<(usize, DefIndex)>,
+    /// What events let others read, sorted by word offset.
+    seen: Vec<(usize, DefIndex)>,
     /// The definitions at the start of the function.
     entries: Vec<(CellIndex, DefIndex)>,
     /// All others, by cell, block and word offset, sorted. Blocks have their positions in a walk of the dominator tree; phis come
@@ -114,6 +116,11 @@ impl Memory {
     /// The definitions that the event at a word offset makes.
     pub(crate) fn left_by_event(&self, offset: usize) -> impl Iterator<Item = DefIndex> + '_ {
         run(&self.events, offset)
+    }
+
+    /// The definitions that the event at a word offset lets others read.
+    pub(crate) fn seen_by_event(&self, offset: usize) -> impl Iterator<Item = DefIndex> + '_ {
+        run(&self.seen, offset)
     }
 
     /// What a cell holds before the instruction at a word offset of a block. `None`: what it holds at the start of the function. In a

@@ -5,7 +5,9 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{
+    ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, ENDED_OFFSET, TICKS_OFFSET, UNIT_BYTES, UNIT_WORDS,
+};
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
 pub(super) const CURSOR: u32 = 0;
@@ -96,6 +98,14 @@ impl Runtime {
         let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
         let counter = self.counter(out, offset);
         out.calculate(op::AtomicIAdd, (counter, scope, relaxed, count));
+    }
+
+    /// Adds `count` to ENDED.
+    pub(crate) fn count_ended(&mut self, out: &mut Emitter, count: Id) {
+        let ty = self.types(out).uint_pointer;
+        let ended = self.pointer_to(out, ty, self.arena.control + u64::from(ENDED_OFFSET));
+        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+        out.calculate(op::AtomicIAdd, (ended, scope, relaxed, count));
     }
 
     /// Pointer to the record area as an array of words.
