@@ -3,9 +3,9 @@
 //! The specification defines them, so this check is on request: a value that is stored is one that the author means to use. The
 //! bits are tested as integers, since drivers assume of floating-point comparisons that there is no NaN.
 //!
-//! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, and the texels of `OpImageWrite`. Not
-//! checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from memory or
-//! reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
+//! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, also as the bits of integers, and the texels of
+//! `OpImageWrite`. Not checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from
+//! memory or another invocation or reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
 //! but a store may use; structures, arrays and matrices; atomics.
 
 use super::message::Message;
@@ -38,7 +38,8 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         op::ImageWrite => Some((*inst, inst.id(3))),
         _ => None,
     });
-    for (block, (inst, value)) in stores {
+    for (block, (inst, stored)) in stores {
+        let value = as_float(index, stored);
         let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
         let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
             continue;
@@ -53,6 +54,14 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         };
         plant_effect(planter, facts, block, &stored, index.type_of(value));
     }
+}
+
+/// The float whose bits a value is, or the value itself.
+fn as_float(index: &Index<'_>, value: Id) -> Id {
+    let cast = index.def(value).filter(|inst| inst.opcode() == op::Bitcast);
+    let operand = cast.map(|cast| cast.first_operand());
+    let float = operand.filter(|operand| float_type(index, index.type_of(*operand)).is_some());
+    float.unwrap_or(value)
 }
 
 /// Whether a pointer is to a buffer, or to an output of the stage that is not a built-in.
@@ -90,14 +99,27 @@ fn is_computed(function: &FunctionView<'_, '_>, value: Id) -> bool {
         let Some(inst) = index.def(id) else { return true };
         let operands: Vec<Id> = match inst.opcode() {
             opcode if op_sets::is_type_or_constant(opcode) => Vec::new(),
-            op::Undef | op::ImageRead => Vec::new(),
+            op::Undef | op::ImageRead | op::ImageFetch => Vec::new(),
+            // What memory held.
+            op::AtomicLoad | op::AtomicExchange | op::AtomicFAddEXT | op::AtomicFMinEXT | op::AtomicFMaxEXT => {
+                Vec::new()
+            }
+            op::GroupNonUniformBroadcast
+            | op::GroupNonUniformBroadcastFirst
+            | op::GroupNonUniformShuffle..=op::GroupNonUniformShuffleDown
+            | op::GroupNonUniformQuadBroadcast
+            | op::GroupNonUniformQuadSwap
+            | op::GroupNonUniformRotateKHR => vec![inst.id(4)],
+            op::SubgroupReadInvocationKHR | op::SubgroupFirstInvocationKHR => vec![inst.id(3)],
             op::Load if function.load(id).is_none() => Vec::new(),
             op::Load => match function.sources_of_load(id) {
                 Some(values) => values,
                 None => return true,
             },
             op::Bitcast if float_type(index, index.type_of(inst.first_operand())).is_none() => Vec::new(),
-            op::CopyObject | op::Bitcast | op::CompositeConstruct | op::Transpose => inst.ids(3).collect(),
+            op::CopyObject | op::CopyLogical | op::Bitcast | op::CompositeConstruct | op::Transpose => {
+                inst.ids(3).collect()
+            }
             op::CompositeExtract | op::VectorExtractDynamic => vec![inst.id(3)],
             op::CompositeInsert | op::VectorShuffle | op::VectorInsertDynamic => vec![inst.id(3), inst.id(4)],
             op::Select => vec![inst.id(4), inst.id(5)],
