@@ -103,7 +103,7 @@ pub(crate) mod decoration {
 
 /// Execution modes.
 pub(crate) mod execution_mode {
-    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId }
+    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId SignedZeroInfNanPreserve FPFastMathDefault }
     pub(crate) const ArithmeticPoisonKHR: u32 = 5157;
 }
 

@@ -6,7 +6,7 @@
 //! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, also as the bits of integers, and the texels of
 //! `OpImageWrite`. Not checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from
 //! memory or another invocation or reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
-//! but a store may use; structures, arrays and matrices; atomics.
+//! but a store may use; structures, arrays and matrices; atomics; types of which the module says that it means NaN (`means_nan`).
 
 use super::message::Message;
 use super::planter::Planter;
@@ -18,10 +18,13 @@ use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::{decoration, execution_mode, storage_class};
 use crate::spv::{Id, Inst, Literal, op, op_sets};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
+
+/// `NotNaN` of the FP Fast Math Mode.
+const NOT_NAN: u64 = 1;
 
 struct Stored<'w> {
     inst: Inst<'w>,
@@ -44,7 +47,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
             continue;
         };
-        if !is_computed(facts.function, value) {
+        if means_nan(index, float) || !is_computed(facts.function, value) {
             continue;
         }
         let stored = Stored {
@@ -54,6 +57,20 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         };
         plant_effect(planter, facts, block, &stored, index.type_of(value));
     }
+}
+
+/// Whether an entry point of the module declares that it means NaN and infinities of a type: it preserves them, or sets what may be
+/// assumed of the type without assuming that there is no NaN.
+fn means_nan(index: &Index<'_>, float: Inst<'_>) -> bool {
+    let constant = |id| index.def(id).filter(|inst| inst.opcode() == op::Constant);
+    index.execution_modes.iter().any(|mode| match mode.execution_mode() {
+        execution_mode::SignedZeroInfNanPreserve => mode.word(3) == float.width(),
+        execution_mode::FPFastMathDefault => {
+            let bits = constant(mode.id(4)).map(|bits| bits.constant_bits());
+            mode.id(3) == float.result() && bits.is_some_and(|bits| bits & NOT_NAN == 0)
+        }
+        _ => false,
+    })
 }
 
 /// The float whose bits a value is, or the value itself.
