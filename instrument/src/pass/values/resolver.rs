@@ -79,11 +79,29 @@ impl Resolver<'_, '_, '_, '_> {
                 None => self.of_descriptions(described, variable),
             }
         };
-        let mut found = in_scope.into_iter().map(of_variable).filter(|found| !found.is_empty());
-        match (found.next(), found.next()) {
-            (Some(only), None) => only,
+        let found = in_scope.iter().map(|variable| (of_variable(variable), *variable));
+        let (mut found, others): (Vec<_>, Vec<_>) = found.partition(|(found, _)| !found.is_empty());
+        // One whose value is not known may shadow it.
+        let is_hidden = others
+            .iter()
+            .any(|(_, variable)| self.is_described(described, variable));
+        match found.pop() {
+            Some((only, _)) if found.is_empty() && !is_hidden => only,
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a `DebugValue` of a variable may be the last one before the abort.
+    fn is_described(&self, described: &[(ObjectIndex, LocalVariable)], variable: &LocalVariable) -> bool {
+        let Point {
+            flow, block, offset, ..
+        } = *self.point;
+        let parts = described.iter().filter(|(_, of)| of.is_of_same(variable));
+        let mut held = parts.flat_map(|(object, _)| flow.held(*object, &[], block, offset));
+        held.any(|definition| {
+            let definition = definition.and_then(|definition| flow.memory.definitions.get(definition));
+            definition.is_some_and(|definition| definition.origin != Origin::Entry)
+        })
     }
 
     fn is_in_scope(&self, variable: &LocalVariable) -> bool {
