@@ -10,6 +10,7 @@ mod tokens;
 
 use line_table::{Line, LineTable};
 use std::ops::Range;
+use tokens::Tokens;
 use vkabort_record::site::{Location, Snippet, Span};
 
 /// Bytes of one of the texts.
@@ -20,6 +21,11 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// Whether it may have something of another one.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.text != other.text || self.range.start <= other.range.end && other.range.start <= self.range.end
+    }
+
     /// Whether it has all of another one.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         self.text == other.text && self.range.start <= other.range.start && other.range.end <= self.range.end
@@ -77,12 +83,24 @@ impl Texts {
             .is_some_and(|line| line.text.definition(line.position).is_some())
     }
 
-    /// From a declaration to the end of its scope. `None` if that is not certain.
-    pub(crate) fn scope(&self, declaration: &Location) -> Option<Extent> {
-        let mut extent = self.extent(declaration).filter(|_| declaration.column != 0)?;
+    /// From the declaration of a name to the end of its scope. `None` if that is not certain.
+    pub(crate) fn scope(&self, declaration: &Location, name: &str) -> Option<Extent> {
+        let extent = self.extent(declaration)?;
         let scopes = self.read.as_ref()?.scopes(extent.text)?;
-        extent.range.end = scopes.end_at(extent.range.start).unwrap_or(usize::MAX);
-        Some(extent)
+        let end = |offset| scopes.end_at(offset).unwrap_or(usize::MAX);
+        let start = extent.range.start;
+        let range = match declaration.column {
+            0 => {
+                let line = self.find(declaration)?.text.text.get(extent.range)?;
+                let words = Tokens::new(line).filter(|token| line.get(token.range.clone()) == Some(name));
+                let mut offsets = words.map(|token| start + token.range.start);
+                let first = offsets.next()?;
+                let is_certain = offsets.all(|offset| end(offset) == end(first));
+                is_certain.then(|| first..end(first))?
+            }
+            _ => start..end(start),
+        };
+        Some(Extent { range, ..extent })
     }
 
     /// A location with a column, or all of the line of another one. `None` in the definition of a macro.

@@ -55,7 +55,7 @@ impl NamedVariables {
             ..Self::default()
         };
         found.read(flow, names);
-        if found.debug.is_slang && !found.debug.has_lexical_blocks && index.has_debug_info() {
+        if !found.debug.has_lexical_blocks && index.has_debug_info() {
             let described = flow.accesses.described.iter().map(|(_, variable)| variable);
             let variables = described.chain(found.debug.declared.values());
             found.debug.scopes = Some(SourceScopes::new(flow, variables, texts));
@@ -136,6 +136,6 @@ impl NamedVariables {
 }
 
 /// The variable of which a name with members or elements names a part.
-fn whole(name: &str) -> &str {
+pub(super) fn whole(name: &str) -> &str {
     name.split(['.', '[']).next().unwrap_or(name)
 }

@@ -64,8 +64,10 @@ impl Resolver<'_, '_, '_, '_> {
         }
         // The innermost one shadows the others.
         let distance = |variable: &LocalVariable| match &self.debug.scopes {
-            Some(scopes) => usize::MAX - scopes.declared(variable, self.point.offset).unwrap_or(0),
-            None => variable.distance(index, position).unwrap_or(0),
+            Some(scopes) if self.debug.is_slang => {
+                usize::MAX - scopes.declared(variable, self.point.offset).unwrap_or(0)
+            }
+            _ => variable.distance(index, position).unwrap_or(0),
         };
         let nearest = in_scope.iter().map(|variable| distance(variable)).min();
         in_scope.retain(|variable| Some(distance(variable)) == nearest);
@@ -107,7 +109,10 @@ impl Resolver<'_, '_, '_, '_> {
     fn is_in_scope(&self, variable: &LocalVariable) -> bool {
         let (index, position) = (self.point.flow.index, self.point.position);
         let scopes = self.debug.scopes.as_ref().filter(|_| !variable.is_parameter(index));
-        let is_declared = scopes.is_none_or(|scopes| scopes.declared(variable, self.point.offset).is_some());
+        let is_declared = scopes.is_none_or(|scopes| match self.debug.is_slang {
+            true => scopes.declared(variable, self.point.offset).is_some(),
+            false => !scopes.has_left(variable, self.point.offset),
+        });
         is_declared && variable.is_in_scope(index, position)
     }
 

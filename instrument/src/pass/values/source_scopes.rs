@@ -1,5 +1,6 @@
-//! Scopes of variables in the text of the source, for compilers that do not describe lexical blocks: Slang.
+//! Scopes of variables in the text of the source, for compilers that do not describe lexical blocks: Slang and glslang.
 
+use super::names::whole;
 use crate::analysis::index::debug_variables::LocalVariable;
 use crate::analysis::index::source_text::{Extent, Texts};
 use crate::analysis::macro_uses::macro_uses;
@@ -27,7 +28,7 @@ impl SourceScopes {
         for variable in variables {
             if !found.variables.contains_key(&variable.id)
                 && let Some(declaration) = variable.declaration(index, texts)
-                && let Some(scope) = texts.scope(&declaration)
+                && let Some(scope) = texts.scope(&declaration, whole(&variable.name))
             {
                 found.variables.insert(variable.id, scope);
             }
@@ -48,5 +49,11 @@ impl SourceScopes {
     pub(super) fn declared(&self, variable: &LocalVariable, abort: usize) -> Option<usize> {
         let (scope, at) = (self.variables.get(&variable.id)?, self.aborts.get(&abort)?);
         scope.contains(at).then_some(scope.range.start)
+    }
+
+    /// Whether an abort is certainly outside the scope of a variable.
+    pub(super) fn has_left(&self, variable: &LocalVariable, abort: usize) -> bool {
+        let places = self.variables.get(&variable.id).zip(self.aborts.get(&abort));
+        places.is_some_and(|(scope, at)| !scope.overlaps(at))
     }
 }
