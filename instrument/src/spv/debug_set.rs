@@ -66,7 +66,12 @@ pub(crate) mod debug_info {
         pub(crate) const MEMBER_TYPE: usize = 6;
         pub(crate) const VARIABLE_NAME: usize = 5;
         pub(crate) const VARIABLE_TYPE: usize = 6;
+        pub(crate) const VARIABLE_SOURCE: usize = 7;
+        pub(crate) const VARIABLE_LINE: usize = 8;
+        pub(crate) const VARIABLE_COLUMN: usize = 9;
         pub(crate) const VARIABLE_PARENT: usize = 10;
+        /// Its position among the parameters; other variables do not have the word.
+        pub(crate) const VARIABLE_PARAMETER: usize = 12;
         /// Variable, value and expression of `DebugDeclare` and `DebugValue`; then the indices of `DebugValue`.
         pub(crate) const DESCRIBED_VARIABLE: usize = 5;
         pub(crate) const DESCRIBED_VALUE: usize = 6;

@@ -37,7 +37,7 @@ from_spirv! { u16; Op:
     ImageSparseSampleImplicitLod ImageSparseSampleDrefImplicitLod ImageSparseSampleProjImplicitLod
     ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
     GroupNonUniformQuadAnyKHR SubgroupBallotKHR
-    ControlBarrier MemoryBarrier ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
+    ControlBarrier MemoryBarrier ImageFetch ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
@@ -105,7 +105,7 @@ pub(crate) mod decoration {
 
 /// Execution modes.
 pub(crate) mod execution_mode {
-    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId }
+    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId SignedZeroInfNanPreserve FPFastMathDefault }
     pub(crate) const ArithmeticPoisonKHR: u32 = 5157;
 }
 

@@ -40,6 +40,6 @@ mod point;
 mod points;
 mod uses;
 
-pub(crate) use parts::{ValuePart, component_count};
+pub(crate) use parts::{ValuePart, component_count, results};
 pub(crate) use point::{Condition, EffectPoint, Test};
 pub(crate) use points::Effects;

@@ -30,7 +30,7 @@ impl ValuePart {
 
 /// The parts of an instruction's result that the part `path` of its operand in word `word` determines. Empty if it is dropped,
 /// or if a dynamic index may drop it.
-pub(super) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path) -> SmallVec<[Path; 2]> {
+pub(crate) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path) -> SmallVec<[Path; 2]> {
     let one = |path: Path| -> SmallVec<[Path; 2]> { std::iter::once(path).collect() };
     match (inst.opcode(), word) {
         (op::CopyObject | op::CopyLogical, _) => one(path.clone()),

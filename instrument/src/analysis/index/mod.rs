@@ -5,6 +5,7 @@
 pub(crate) mod constant;
 pub(crate) mod debug;
 mod debug_source;
+pub(crate) mod debug_variables;
 mod functions;
 mod items;
 pub(crate) mod names;

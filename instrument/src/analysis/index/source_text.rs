@@ -3,12 +3,34 @@
 mod line_numbers;
 mod line_table;
 mod macros;
+mod scopes;
 mod statements;
 mod text;
 mod tokens;
 
 use line_table::{Line, LineTable};
+use std::ops::Range;
+use tokens::Tokens;
 use vkabort_record::site::{Location, Snippet, Span};
+
+/// Bytes of one of the texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    text: usize,
+    pub(crate) range: Range<usize>,
+}
+
+impl Extent {
+    /// Whether it may have something of another one.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.text != other.text || self.range.start <= other.range.end && other.range.start <= self.range.end
+    }
+
+    /// Whether it has all of another one.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        self.text == other.text && self.range.start <= other.range.start && other.range.end <= self.range.end
+    }
+}
 
 /// The texts of a module's source files, read and split into lines once.
 #[derive(Debug, Default)]
@@ -59,6 +81,44 @@ impl Texts {
     pub(crate) fn is_in_macro(&self, location: &Location) -> bool {
         self.find(location)
             .is_some_and(|line| line.text.definition(line.position).is_some())
+    }
+
+    /// From the declaration of a name to the end of its scope. `None` if that is not certain.
+    pub(crate) fn scope(&self, declaration: &Location, name: &str) -> Option<Extent> {
+        let extent = self.extent(declaration)?;
+        let scopes = self.read.as_ref()?.scopes(extent.text)?;
+        let end = |offset| scopes.end_at(offset).unwrap_or(usize::MAX);
+        let start = extent.range.start;
+        let range = match declaration.column {
+            0 => {
+                let line = self.find(declaration)?.text.text.get(extent.range)?;
+                let words = Tokens::new(line).filter(|token| line.get(token.range.clone()) == Some(name));
+                let mut offsets = words.map(|token| start + token.range.start);
+                let first = offsets.next()?;
+                let is_certain = offsets.all(|offset| end(offset) == end(first));
+                is_certain.then(|| first..end(first))?
+            }
+            _ => start..end(start),
+        };
+        Some(Extent { range, ..extent })
+    }
+
+    /// A location with a column, or all of the line of another one. `None` in the definition of a macro.
+    pub(crate) fn extent(&self, location: &Location) -> Option<Extent> {
+        let Line {
+            text, number, position, ..
+        } = self
+            .find(location)
+            .filter(|line| line.text.definition(line.position).is_none())?;
+        let line = text.range(position)?;
+        let range = match location.column {
+            0 => line,
+            column => {
+                let at = text.offset(&line, column)?;
+                at..at
+            }
+        };
+        Some(Extent { text: number, range })
     }
 
     /// The uses, by their lines and columns, of the macro whose definition has a location, in the function that begins at another.

@@ -4,7 +4,8 @@
 //! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
 
 use super::path::Path;
-use crate::analysis::index::debug::{LocalVariable, Position};
+use crate::analysis::index::debug::Position;
+use crate::analysis::index::debug_variables::LocalVariable;
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, ObjectIndex, Table};
 use crate::analysis::index::{Function, Index};
 use crate::spv::op::{glsl, storage_class};

@@ -3,10 +3,10 @@
 //! The specification defines them, so this check is on request: a value that is stored is one that the author means to use. The
 //! bits are tested as integers, since drivers assume of floating-point comparisons that there is no NaN.
 //!
-//! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, and the texels of `OpImageWrite`. Not
-//! checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from memory or
-//! reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
-//! but a store may use; structures, arrays and matrices; atomics.
+//! Checked are scalars and vectors that `OpStore` stores to buffers and outputs, also as the bits of integers, and the texels of
+//! `OpImageWrite`. Not checked: built-in outputs, since a position of NaN culls a primitive; constants, and values that are only moved from
+//! memory or another invocation or reinterpreted from integers, since no computation has made them (`is_computed`); values with an `FPRoundingMode`, which nothing
+//! but a store may use; structures, arrays and matrices; atomics; types of which the module says that it means NaN (`means_nan`).
 
 use super::message::Message;
 use super::planter::Planter;
@@ -18,10 +18,13 @@ use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::{decoration, execution_mode, storage_class};
 use crate::spv::{Id, Inst, Literal, op, op_sets};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
+
+/// `NotNaN` of the FP Fast Math Mode.
+const NOT_NAN: u64 = 1;
 
 struct Stored<'w> {
     inst: Inst<'w>,
@@ -38,12 +41,13 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         op::ImageWrite => Some((*inst, inst.id(3))),
         _ => None,
     });
-    for (block, (inst, value)) in stores {
+    for (block, (inst, stored)) in stores {
+        let value = as_float(index, stored);
         let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
         let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
             continue;
         };
-        if !is_computed(facts.function, value) {
+        if means_nan(index, float) || !is_computed(facts.function, value) {
             continue;
         }
         let stored = Stored {
@@ -53,6 +57,28 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         };
         plant_effect(planter, facts, block, &stored, index.type_of(value));
     }
+}
+
+/// Whether an entry point of the module declares that it means NaN and infinities of a type: it preserves them, or sets what may be
+/// assumed of the type without assuming that there is no NaN.
+fn means_nan(index: &Index<'_>, float: Inst<'_>) -> bool {
+    let constant = |id| index.def(id).filter(|inst| inst.opcode() == op::Constant);
+    index.execution_modes.iter().any(|mode| match mode.execution_mode() {
+        execution_mode::SignedZeroInfNanPreserve => mode.word(3) == float.width(),
+        execution_mode::FPFastMathDefault => {
+            let bits = constant(mode.id(4)).map(|bits| bits.constant_bits());
+            mode.id(3) == float.result() && bits.is_some_and(|bits| bits & NOT_NAN == 0)
+        }
+        _ => false,
+    })
+}
+
+/// The float whose bits a value is, or the value itself.
+fn as_float(index: &Index<'_>, value: Id) -> Id {
+    let cast = index.def(value).filter(|inst| inst.opcode() == op::Bitcast);
+    let operand = cast.map(|cast| cast.first_operand());
+    let float = operand.filter(|operand| float_type(index, index.type_of(*operand)).is_some());
+    float.unwrap_or(value)
 }
 
 /// Whether a pointer is to a buffer, or to an output of the stage that is not a built-in.
@@ -90,14 +116,27 @@ fn is_computed(function: &FunctionView<'_, '_>, value: Id) -> bool {
         let Some(inst) = index.def(id) else { return true };
         let operands: Vec<Id> = match inst.opcode() {
             opcode if op_sets::is_type_or_constant(opcode) => Vec::new(),
-            op::Undef | op::ImageRead => Vec::new(),
+            op::Undef | op::ImageRead | op::ImageFetch => Vec::new(),
+            // What memory held.
+            op::AtomicLoad | op::AtomicExchange | op::AtomicFAddEXT | op::AtomicFMinEXT | op::AtomicFMaxEXT => {
+                Vec::new()
+            }
+            op::GroupNonUniformBroadcast
+            | op::GroupNonUniformBroadcastFirst
+            | op::GroupNonUniformShuffle..=op::GroupNonUniformShuffleDown
+            | op::GroupNonUniformQuadBroadcast
+            | op::GroupNonUniformQuadSwap
+            | op::GroupNonUniformRotateKHR => vec![inst.id(4)],
+            op::SubgroupReadInvocationKHR | op::SubgroupFirstInvocationKHR => vec![inst.id(3)],
             op::Load if function.load(id).is_none() => Vec::new(),
             op::Load => match function.sources_of_load(id) {
                 Some(values) => values,
                 None => return true,
             },
             op::Bitcast if float_type(index, index.type_of(inst.first_operand())).is_none() => Vec::new(),
-            op::CopyObject | op::Bitcast | op::CompositeConstruct | op::Transpose => inst.ids(3).collect(),
+            op::CopyObject | op::CopyLogical | op::Bitcast | op::CompositeConstruct | op::Transpose => {
+                inst.ids(3).collect()
+            }
             op::CompositeExtract | op::VectorExtractDynamic => vec![inst.id(3)],
             op::CompositeInsert | op::VectorShuffle | op::VectorInsertDynamic => vec![inst.id(3), inst.id(4)],
             op::Select => vec![inst.id(4), inst.id(5)],

@@ -26,12 +26,15 @@ mod names;
 mod predicate;
 mod resolver;
 mod send;
+mod source_scopes;
 mod stores;
 mod tail;
+mod undefined;
 mod undescribed;
 mod variables;
 
 use crate::analysis::expressions::Expressions;
+use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Block, Index};
 use crate::analysis::message_layout::{Layouts, is_constant_size};
@@ -76,6 +79,7 @@ pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted
     };
     let view = ModuleView::for_any_point(index);
     let mut parameters = Parameters::default();
+    let mut texts = Texts::default();
     for (number, function) in index.functions.iter() {
         let has_abort = |block: &Block| index.terminator(block).opcode() == op::AbortKHR;
         if !index.blocks_of(function).iter().any(has_abort) {
@@ -85,7 +89,8 @@ pub(crate) fn add_values(index: &Index<'_>, options: &Options, planted: &Planted
         let variables = OnceCell::new();
         for (at, block) in function.blocks.iter().zip(index.blocks_of(function)) {
             if has_abort(block) && flow.graph.is_reachable(at) {
-                let variables = || variables.get_or_init(|| Variables::new(&view, flow, &expressions, &mut parameters));
+                let variables =
+                    || variables.get_or_init(|| Variables::new(&view, flow, &expressions, &mut parameters, &mut texts));
                 pass.add_to(flow, variables, at, block)?;
             }
         }

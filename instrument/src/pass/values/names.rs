@@ -11,9 +11,13 @@
 
 use super::candidate::{Candidate, Point};
 use super::resolver::{DebugFacts, Resolver};
+use super::source_scopes::SourceScopes;
 use super::stores::Memories;
+use super::undefined::Undefined;
 use crate::analysis::expressions::Expressions;
-use crate::analysis::index::debug::{LocalVariable, Position};
+use crate::analysis::index::debug::Position;
+use crate::analysis::index::debug_variables::LocalVariable;
+use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::typed::ObjectIndex;
 use crate::analysis::view::FunctionView;
 use crate::spv::{Id, Inst, op};
@@ -38,13 +42,24 @@ struct Group {
 }
 
 impl NamedVariables {
-    pub(super) fn new(flow: &FunctionView<'_, '_>, names: &Expressions<'_, '_>, memories: &Memories) -> Self {
+    pub(super) fn new(
+        flow: &FunctionView<'_, '_>,
+        names: &Expressions<'_, '_>,
+        memories: &Memories,
+        undefined: Undefined,
+        texts: &mut Texts,
+    ) -> Self {
         let index = flow.index;
         let mut found = Self {
-            debug: DebugFacts::new(index),
+            debug: DebugFacts::new(index, undefined),
             ..Self::default()
         };
         found.read(flow, names);
+        if !found.debug.has_lexical_blocks && index.has_debug_info() {
+            let described = flow.accesses.described.iter().map(|(_, variable)| variable);
+            let variables = described.chain(found.debug.declared.values());
+            found.debug.scopes = Some(SourceScopes::new(flow, variables, texts));
+        }
         for (position, memory) in memories.all.iter().enumerate() {
             let declared = found.debug.declared.get(&memory.id);
             // A made-up name in front of a declared one: a copy for debuggers, which may be stale.
@@ -121,6 +136,6 @@ impl NamedVariables {
 }
 
 /// The variable of which a name with members or elements names a part.
-fn whole(name: &str) -> &str {
+pub(super) fn whole(name: &str) -> &str {
     name.split(['.', '[']).next().unwrap_or(name)
 }

@@ -1,14 +1,16 @@
 //! What one name means at an abort.
 
 use super::candidate::{Candidate, Point, Source, of_memory};
+use super::source_scopes::SourceScopes;
 use super::stores::{Memories, Memory, is_in_sync, is_lost};
+use super::undefined::Undefined;
 use crate::analysis::index::Index;
-use crate::analysis::index::debug::LocalVariable;
+use crate::analysis::index::debug_variables::LocalVariable;
 use crate::analysis::index::typed::{DefIndex, ObjectIndex};
-use crate::analysis::view::{FunctionView, Origin};
+use crate::analysis::view::Origin;
 use crate::spv::words::GENERATOR;
 use crate::spv::{Id, op};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet};
+use rustc_hash::FxHashMap as HashMap;
 
 /// The generator that keeps variables in memory only between blocks and gives values their names.
 const SLANG: u32 = 40;
@@ -20,14 +22,19 @@ pub(super) struct DebugFacts {
     pub(super) declared: HashMap<Id, LocalVariable>,
     pub(super) has_lexical_blocks: bool,
     pub(super) is_slang: bool,
+    /// Where the source text tells scopes, and not the debug information.
+    pub(super) scopes: Option<SourceScopes>,
+    pub(super) undefined: Undefined,
 }
 
 impl DebugFacts {
-    pub(super) fn new(index: &Index<'_>) -> Self {
+    pub(super) fn new(index: &Index<'_>, undefined: Undefined) -> Self {
         Self {
             declared: HashMap::default(),
             has_lexical_blocks: index.has_lexical_blocks(),
             is_slang: index.words.get(GENERATOR).is_some_and(|word| word >> 16 == SLANG),
+            scopes: None,
+            undefined,
         }
     }
 }
@@ -49,14 +56,19 @@ impl Resolver<'_, '_, '_, '_> {
         let declared = |memory: &Memory| self.debug.declared.get(&memory.id);
         let variables = described.iter().map(|(_, variable)| variable);
         let variables = variables.chain(self.of_group.iter().filter_map(|memory| declared(memory)));
-        let distance = |variable: &LocalVariable| variable.distance(index, position).unwrap_or(0);
         let mut in_scope: Vec<&LocalVariable> = Vec::new();
-        for variable in variables.filter(|variable| variable.is_in_scope(index, position)) {
+        for variable in variables.filter(|variable| self.is_in_scope(variable)) {
             if !in_scope.iter().any(|other| other.is_of_same(variable)) {
                 in_scope.push(variable);
             }
         }
         // The innermost one shadows the others.
+        let distance = |variable: &LocalVariable| match &self.debug.scopes {
+            Some(scopes) if self.debug.is_slang => {
+                usize::MAX - scopes.declared(variable, self.point.offset).unwrap_or(0)
+            }
+            _ => variable.distance(index, position).unwrap_or(0),
+        };
         let nearest = in_scope.iter().map(|variable| distance(variable)).min();
         in_scope.retain(|variable| Some(distance(variable)) == nearest);
         let of_variable = |variable: &LocalVariable| {
@@ -69,11 +81,39 @@ impl Resolver<'_, '_, '_, '_> {
                 None => self.of_descriptions(described, variable),
             }
         };
-        let mut found = in_scope.into_iter().map(of_variable).filter(|found| !found.is_empty());
-        match (found.next(), found.next()) {
-            (Some(only), None) => only,
+        let found = in_scope.iter().map(|variable| (of_variable(variable), *variable));
+        let (mut found, others): (Vec<_>, Vec<_>) = found.partition(|(found, _)| !found.is_empty());
+        // One whose value is not known may shadow it.
+        let is_hidden = others
+            .iter()
+            .any(|(_, variable)| self.is_described(described, variable));
+        match found.pop() {
+            Some((only, _)) if found.is_empty() && !is_hidden => only,
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a `DebugValue` of a variable may be the last one before the abort.
+    fn is_described(&self, described: &[(ObjectIndex, LocalVariable)], variable: &LocalVariable) -> bool {
+        let Point {
+            flow, block, offset, ..
+        } = *self.point;
+        let parts = described.iter().filter(|(_, of)| of.is_of_same(variable));
+        let mut held = parts.flat_map(|(object, _)| flow.held(*object, &[], block, offset));
+        held.any(|definition| {
+            let definition = definition.and_then(|definition| flow.memory.definitions.get(definition));
+            definition.is_some_and(|definition| definition.origin != Origin::Entry)
+        })
+    }
+
+    fn is_in_scope(&self, variable: &LocalVariable) -> bool {
+        let (index, position) = (self.point.flow.index, self.point.position);
+        let scopes = self.debug.scopes.as_ref().filter(|_| !variable.is_parameter(index));
+        let is_declared = scopes.is_none_or(|scopes| match self.debug.is_slang {
+            true => scopes.declared(variable, self.point.offset).is_some(),
+            false => !scopes.has_left(variable, self.point.offset),
+        });
+        is_declared && variable.is_in_scope(index, position)
     }
 
     /// A variable, or the parts of it, of which `DebugValue`s describe the values.
@@ -134,7 +174,7 @@ impl Resolver<'_, '_, '_, '_> {
                 };
                 // Reports list the specialisation constants of every pipeline.
                 let is_specialized = matches!(flow.index.opcode(value), op::SpecConstantTrue..=op::SpecConstantOp);
-                let is_whole = !has_undefined_part(flow, value);
+                let is_whole = !self.debug.undefined.has(value);
                 let is_shown = flow.reaches(value, self.point.block) && !is_specialized && is_whole && !is_replaced();
                 let is_live = || {
                     self.is_live(found.block, |left| self.is_used_outside(value, left))
@@ -181,25 +221,4 @@ impl Resolver<'_, '_, '_, '_> {
             false => flow.graph.dominates(one.block, other.block),
         }
     }
-}
-
-/// Whether a value is put together with parts that are undefined, as `spirv-opt` leaves of those that nothing reads. Operands come
-/// before their composite; it stops at others.
-fn has_undefined_part(flow: &FunctionView<'_, '_>, value: Id) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut worklist = vec![value];
-    while let Some(id) = worklist.pop() {
-        let Some(inst) = flow.index.def(id).filter(|_| seen.insert(id)) else {
-            continue;
-        };
-        let count = match inst.opcode() {
-            op::Undef => return true,
-            op::CompositeConstruct => inst.words.len().saturating_sub(3),
-            op::CompositeInsert | op::VectorShuffle => 2,
-            op::CopyObject => 1,
-            _ => continue,
-        };
-        worklist.extend(inst.ids(3).take(count));
-    }
-    false
 }

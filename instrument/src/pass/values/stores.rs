@@ -7,7 +7,8 @@
 //! n = f();                 shown from here on
 //! ```
 
-use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
+use super::undefined::Undefined;
+use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
 use crate::analysis::view::{AccessKind, Definition, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
@@ -70,11 +71,29 @@ impl Held {
 
 impl Memories {
     /// O(words of the function), with the cost of [`Parameters::has_value`].
-    pub(super) fn new(view: &ModuleView<'_, '_>, flow: &FunctionView<'_, '_>, parameters: &mut Parameters) -> Self {
+    pub(super) fn new(
+        view: &ModuleView<'_, '_>,
+        flow: &FunctionView<'_, '_>,
+        parameters: &mut Parameters,
+        undefined: &Undefined,
+    ) -> Self {
         let mut found = Self {
             all: Vec::new(),
             without_value: flow.memory.definitions.map(|_| false),
         };
+        let of_undefined = |access: AccessIndex| {
+            let access = flow.accesses.accesses.get(access);
+            access.is_some_and(|access| matches!(access.kind, AccessKind::Store(value) if undefined.has(value)))
+        };
+        let stored = flow
+            .memory
+            .definitions
+            .iter()
+            .filter_map(|(number, definition)| match definition.origin {
+                Origin::Access(by) if of_undefined(by) => Some(number),
+                _ => None,
+            });
+        found.spread(flow, stored.collect());
         for (number, object) in flow.accesses.objects.iter() {
             let class = flow.index.storage_class(flow.index.type_of(object.pointer));
             if class != Some(storage_class::Function) || object.is_escaped {
@@ -92,16 +111,15 @@ impl Memories {
                 has_initial_value,
             });
             if !has_initial_value {
-                found.spread(flow, number);
+                let cells = flow.cells.at(number, &[]).iter();
+                found.spread(flow, cells.filter_map(|cell| flow.memory.entry(cell)).collect());
             }
         }
         found
     }
 
-    /// Marks the definitions that what an object holds at the start of the function reaches.
-    fn spread(&mut self, flow: &FunctionView<'_, '_>, object: ObjectIndex) {
-        let cells = flow.cells.at(object, &[]).iter();
-        let mut worklist: Vec<DefIndex> = cells.filter_map(|cell| flow.memory.entry(cell)).collect();
+    /// Marks definitions, and those that what they hold reaches.
+    fn spread(&mut self, flow: &FunctionView<'_, '_>, mut worklist: Vec<DefIndex>) {
         while let Some(number) = worklist.pop() {
             if !self.without_value.set(number) {
                 continue;

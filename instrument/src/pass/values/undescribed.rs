@@ -90,7 +90,8 @@ impl Resolver<'_, '_, '_, '_> {
     fn of_value(&self, value: Id) -> Option<Candidate> {
         let (flow, block) = (self.point.flow, self.point.block);
         let defined = flow.index.def(value)?;
-        if !flow.reaches(value, block) || !self.point.saw_value(defined.offset) {
+        let is_undefined = self.debug.undefined.has(value);
+        if is_undefined || !flow.reaches(value, block) || !self.point.saw_value(defined.offset) {
             return None;
         }
         // The next value of a loop's variable has been computed.

@@ -5,8 +5,10 @@ use super::candidate::{Candidate, Point, Source};
 use super::condition::left_loop;
 use super::names::NamedVariables;
 use super::stores::{Memories, Parameters};
+use super::undefined::Undefined;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
+use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op::{built_in, decoration, storage_class};
@@ -43,8 +45,10 @@ impl Variables {
         flow: &FunctionView<'_, '_>,
         names: &Expressions<'_, '_>,
         parameters: &mut Parameters,
+        texts: &mut Texts,
     ) -> Self {
-        let memories = Memories::new(view, flow, parameters);
+        let undefined = Undefined::new(flow);
+        let memories = Memories::new(view, flow, parameters, &undefined);
         let mut inputs = Vec::new();
         for block in flow.index.blocks_of(flow.function) {
             let loads = flow.index.body(block).filter(|inst| inst.opcode() == op::Load);
@@ -55,7 +59,7 @@ impl Variables {
             );
         }
         Self {
-            named: NamedVariables::new(flow, names, &memories),
+            named: NamedVariables::new(flow, names, &memories, undefined, texts),
             memories,
             inputs,
         }

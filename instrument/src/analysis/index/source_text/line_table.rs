@@ -2,6 +2,7 @@
 
 use super::line_numbers::{File, Stretch};
 use super::macros::Macros;
+use super::scopes::Scopes;
 use super::text::Text;
 use rustc_hash::FxHashMap as HashMap;
 use std::cell::OnceCell;
@@ -27,6 +28,7 @@ pub(super) struct LineTable {
     /// Of stretches whose file is not known.
     of_any_file: Vec<Piece>,
     macros: OnceCell<Macros>,
+    scopes: OnceCell<Vec<Option<Scopes>>>,
 }
 
 /// A line of a text.
@@ -65,12 +67,19 @@ impl LineTable {
             of_any_file: pieces(&texts, &of_any_file),
             texts,
             macros: OnceCell::new(),
+            scopes: OnceCell::new(),
         }
     }
 
     /// The macros of the texts, read at the first call.
     pub(super) fn macros(&self) -> &Macros {
         self.macros.get_or_init(|| Macros::new(&self.texts))
+    }
+
+    /// The scopes of a text, if they are certain. All are read at the first call.
+    pub(super) fn scopes(&self, text: usize) -> Option<&Scopes> {
+        let read = || self.texts.iter().map(|text| Scopes::new(&text.text)).collect();
+        self.scopes.get_or_init(read).get(text)?.as_ref()
     }
 
     /// The line of a file with a number. `None` if no line or several lines may have the

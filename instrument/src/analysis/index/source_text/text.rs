@@ -95,14 +95,17 @@ impl Text {
         Some([line, before.chars().count() as u32 + 1])
     }
 
+    /// The offset of a column, counted in characters from 1, of the line with a byte range.
+    pub(super) fn offset(&self, line: &Range<usize>, column: u32) -> Option<usize> {
+        let before = (column as usize).checked_sub(1)?;
+        let (offset, _) = self.text.get(line.clone())?.char_indices().nth(before)?;
+        Some(line.start + offset)
+    }
+
     /// The statement at a position: its start, and its end behind its last character.
     fn statement(&self, line: u32, column: u32) -> Option<Span> {
         let range = self.range(line)?;
-        let before = (column as usize).checked_sub(1);
-        let offset = before.and_then(|before| {
-            let (offset, _) = self.text.get(range.clone())?.char_indices().nth(before)?;
-            Some(range.start + offset)
-        });
+        let offset = self.offset(&range, column);
         let found = find(&self.statements, &self.text, range, offset)?;
         let span = Span {
             start: self.position(found.start)?,
