@@ -33,7 +33,7 @@ fn row(line: &str) -> Option<Row> {
     let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ");
     let command = cells.next()?.strip_suffix('`')?.to_owned();
     let commit = cells.nth(1)?.to_owned();
-    let outcome = cells.next_back()?.to_owned();
+    let outcome = cells.last()?.to_owned();
     Some(Row {
         command,
         commit,
