@@ -24,25 +24,29 @@ pub fn of_module(module: &Module, options: &Options) -> Result<Option<SiteTable>
     }
 }
 
-/// Reads the files of `--sites`: each is a module, or JSON with one table or a list of tables.
+/// Reads the files of `--sites`: each is a module, or JSON with one table or a list of tables. A module has a table for each of
+/// `values`.
 ///
 /// # Errors
 ///
 /// A file cannot be read, or is neither a module nor a site table.
-pub fn read(paths: &[PathBuf]) -> Result<Vec<ModuleInfo>> {
+pub fn read(paths: &[PathBuf], values: &[Values]) -> Result<Vec<ModuleInfo>> {
     let mut modules = Vec::new();
     for path in paths {
         let bytes = io::read(path)?;
         let name = io::input_name(path);
         let tables = if Module::has_magic(&bytes) {
             let module = Module::parse(name.clone(), &bytes)?;
-            // As the layer does it by default: with the templates of compact records, for dumps of an arena, and with conditions.
-            let options = Options {
-                compact_records: true,
-                values: Values::Auto,
-                ..Options::default()
-            };
-            of_module(&module, &options)?.into_iter().collect()
+            let tables = values.iter().map(|values| {
+                // With the templates of compact records, for dumps of an arena.
+                let options = Options {
+                    compact_records: true,
+                    values: *values,
+                    ..Options::default()
+                };
+                of_module(&module, &options)
+            });
+            tables.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?
         } else {
             parse(&name, &bytes)?
         };
@@ -55,12 +59,12 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<ModuleInfo>> {
     Ok(modules)
 }
 
-/// The file's stem, unless it is the module's hash: `aborts/5a6b000000000001.sites.json` is not a name.
+/// The file's stem, unless it begins with the module's hash: `aborts/5a6b000000000001.sites.json` is not a name.
 fn module_name(path: &Path, table: &SiteTable) -> Option<String> {
     let file = path.file_name()?;
     let file = escape_bytes(file.as_encoded_bytes());
     let stem = file.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-")?;
-    (stem != table.module_hash.to_string()).then(|| stem.to_owned())
+    (!stem.starts_with(&table.module_hash.to_string())).then(|| stem.to_owned())
 }
 
 /// Reads the JSON of one table or a list of tables.

@@ -62,7 +62,7 @@ pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Trap, Values};
-pub use outcome::{AfterPass, Hooks, Instrumented, NotSanitized, Outcome, Place};
+pub use outcome::{AfterPass, ClaimCompact, Hooks, Instrumented, NotSanitized, Outcome, Place};
 pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, LoopTimeout, Sanitize};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
@@ -76,7 +76,7 @@ pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
     pipeline::sites(words, options)
 }
 
-/// The hash of a module with the specialisation data in `options`, as in records and reports.
+/// The hash of a module with the specialisation data in `options`, as in reports.
 pub fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
     pipeline::module_hash(words, options)
 }

@@ -1,6 +1,6 @@
 //! The result of a rewrite, and the functions that a rewrite calls.
 
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::{CodeHash, SiteTable};
 
 /// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,6 @@ pub enum Outcome {
 pub struct Instrumented {
     /// The new module.
     pub words: Vec<u32>,
-    /// Hash of the original module, as in records.
-    pub module_hash: ModuleHash,
     /// Its abort sites.
     pub sites: SiteTable,
     /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
@@ -40,6 +38,9 @@ pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
 /// Called with the reason why a module is not sanitized. It is then rewritten as if no check were selected.
 pub type NotSanitized<'a> = dyn FnMut(&str) + 'a;
 
+/// Whether code may write compact records.
+pub type ClaimCompact<'a> = dyn FnMut(CodeHash) -> bool + 'a;
+
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]
 pub struct Hooks<'a> {
@@ -48,6 +49,8 @@ pub struct Hooks<'a> {
     /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
     /// constant, which many drivers take minutes to compile.
     pub place: Option<&'a mut Place<'a>>,
+    /// Asked before compact records are written (`Options::compact_records`): of codes with equal low bits, at most one may.
+    pub claim_compact: Option<&'a mut ClaimCompact<'a>>,
     /// Called if checks cannot be planted.
     pub not_sanitized: Option<&'a mut NotSanitized<'a>>,
 }

@@ -124,7 +124,6 @@ fn rewrite_with(
     let facts = state.facts;
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),
-        module_hash: facts.sites.table.module_hash,
         sites: facts.sites.table,
         data_spec_ids: facts.spec_ids.data,
         length_spec_ids: facts.spec_ids.lengths,
@@ -178,17 +177,17 @@ fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) ->
     Ok((edits, Some(Fact::SpecIds(spec_ids))))
 }
 
-fn lower_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
     let plan = module.plan(state);
     let (facts, origins) = (&state.facts, &state.origins);
-    let lowered = abort::lower(
-        &module.index,
-        plan,
-        state.options,
-        &facts.sites,
-        origins,
-        &facts.planted,
-    )?;
+    let mut options = Cow::Borrowed(state.options);
+    if let Some(claim_compact) = &mut hooks.claim_compact
+        && options.compact_records
+        && !claim_compact(facts.sites.table.code())
+    {
+        options.to_mut().compact_records = false;
+    }
+    let lowered = abort::lower(&module.index, plan, &options, &facts.sites, origins, &facts.planted)?;
     let exits = lowered.flag.map(|flag| EarlyExits {
         flag,
         blocks: lowered.exits,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! record:  word 0  the first word of IDENTITY, 0 without one
-//!               1  ORIGIN   the low bits of the module's hash (bits 0-27), units of this record less 1 (28-29), 1 (31)
+//!               1  ORIGIN   the low bits of the code's hash (bits 0-27), units of this record less 1 (28-29), 1 (31)
 //!             2..  the other words of IDENTITY that the stage uses
 //!               .  SPECIALIZATION, if bit 29 of TAG is set
 //!             ...  the values of the site's template
@@ -10,14 +10,14 @@
 //!                           has LocalInvocationIndex (30), 1 (31)
 //! ```
 //!
-//! Bit 31 is 0 in the LENGTH of other records. Of modules with equal ORIGINs, at most one has compact records. A record takes a
+//! Bit 31 is 0 in the LENGTH of other records. Of codes with equal ORIGINs, at most one has compact records. A record takes a
 //! slot at most.
 //!
 //! No word commits a record after all others: TAG is in the last unit and ORIGIN in the first, so that a record of which one unit
 //! is missing is known as unfinished. The last unit of a record of more than two is stored behind a memory barrier.
 
 use crate::layout::{SLOT_UNITS, UNIT_WORDS};
-use crate::site::ModuleHash;
+use crate::site::{CodeHash, ModuleHash};
 
 /// Words besides the payload: ORIGIN and TAG.
 pub const HEADER_WORDS: u32 = 2;
@@ -34,42 +34,42 @@ const IS_COMPACT: u32 = 1 << 31;
 const UNITS_SHIFT: u32 = 28;
 const UNITS_MASK: u32 = SLOT_UNITS - 1;
 
-/// The low bits of a module's hash, which its compact records have.
+/// The low bits of a code's hash, which its compact records have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShortHash(u32);
 
-impl From<ModuleHash> for ShortHash {
-    fn from(hash: ModuleHash) -> Self {
+impl From<CodeHash> for ShortHash {
+    fn from(CodeHash(hash): CodeHash) -> Self {
         Self(hash.0 as u32 & ((1 << UNITS_SHIFT) - 1))
     }
 }
 
 impl ShortHash {
-    /// The module hash with the upper bits 0, for a module whose full hash is not available.
-    pub fn alone(self) -> ModuleHash {
-        ModuleHash(self.0.into())
+    /// As the hash of code of which no more is known.
+    pub fn alone(self) -> CodeHash {
+        ModuleHash(self.0.into()).into()
     }
 }
 
 /// The word ORIGIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The module.
-    pub module: ShortHash,
+    /// The code that wrote the record.
+    pub code: ShortHash,
     /// Units of the record, at most [`SLOT_UNITS`].
     pub units: u32,
 }
 
 impl Origin {
     /// The word of a record of `units` units.
-    pub fn word(module: ModuleHash, units: u32) -> u32 {
-        IS_COMPACT | (units.saturating_sub(1) & UNITS_MASK) << UNITS_SHIFT | ShortHash::from(module).0
+    pub fn word(code: CodeHash, units: u32) -> u32 {
+        IS_COMPACT | (units.saturating_sub(1) & UNITS_MASK) << UNITS_SHIFT | ShortHash::from(code).0
     }
 
     /// Reads word 1 of a record. `None` for the LENGTH of a record that is not compact.
     pub fn read(word: u32) -> Option<Self> {
         (word & IS_COMPACT != 0).then_some(Self {
-            module: ModuleHash(word.into()).into(),
+            code: CodeHash(ModuleHash(word.into())).into(),
             units: (word >> UNITS_SHIFT & UNITS_MASK) + 1,
         })
     }
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn origins_are_read_as_they_were_written() {
         for units in 1..=SLOT_UNITS {
-            let module = ModuleHash(0xFFFF_FFFF_FEDC_BA98);
-            let origin = Origin::read(Origin::word(module, units)).expect("an ORIGIN");
-            assert_eq!((origin.module, origin.units), (module.into(), units));
-            assert_eq!(origin.module.alone(), ModuleHash(0xEDC_BA98));
+            let code = CodeHash(ModuleHash(0xFFFF_FFFF_FEDC_BA98));
+            let origin = Origin::read(Origin::word(code, units)).expect("an ORIGIN");
+            assert_eq!((origin.code, origin.units), (code.into(), units));
+            assert_eq!(origin.code.alone(), CodeHash(ModuleHash(0xEDC_BA98)));
         }
         assert_eq!(Origin::read(crate::layout::record_units(1 << 24)), None);
     }

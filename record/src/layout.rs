@@ -20,9 +20,9 @@
 //! record:  word  0  COMMIT    0 until the record is complete, then COMMIT_MAGIC + its unit offset
 //!                1  LENGTH    units of this record, header included; written first
 //!                2  SIZE      bytes of payload, the message: the end of its type's last byte
-//!                3  SITE      index into the module's site table
-//!                4  HASH_LO   module hash, low half
-//!                5  HASH_HI   module hash, high half
+//!                3  SITE      index into the site table of the code
+//!                4  HASH_LO   code hash, low half
+//!                5  HASH_HI   code hash, high half
 //!                6  STAGE     SPIR-V execution model of the entry point
 //!                7  SPECIALIZATION  key of the pipeline's specialisation, 0 without one
 //!             8-11  IDENTITY  the invocation, by stage (see below)
@@ -88,9 +88,9 @@ pub mod header {
     pub const SIZE: u32 = 2;
     /// Site index.
     pub const SITE: u32 = 3;
-    /// Low half of the module hash.
+    /// Low half of the code hash.
     pub const HASH_LO: u32 = 4;
-    /// High half of the module hash.
+    /// High half of the code hash.
     pub const HASH_HI: u32 = 5;
     /// SPIR-V execution model.
     pub const STAGE: u32 = 6;

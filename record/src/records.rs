@@ -2,7 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::layout::SLOT_UNITS;
-use crate::site::{ModuleHash, SiteId, SiteTable};
+use crate::site::{CodeHash, SiteId, SiteTable};
 use crate::template::Template;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,9 +15,9 @@ pub struct Record {
     pub unit: u32,
     /// Its units, header included.
     pub units: u32,
-    /// Hash of the module that wrote it.
-    pub module_hash: ModuleHash,
-    /// Index of its site in that module.
+    /// The code that wrote it.
+    pub code: CodeHash,
+    /// Index of its site in the table of that code.
     pub site: SiteId,
     /// SPIR-V execution model; `u32::MAX` if it is not known.
     pub execution_model: u32,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// 64-bit hash (XXH3) of a module's original words, little-endian, and of the specialisation data of the rewrite, if any.
-/// Stored in every record.
 ///
 /// In JSON a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,6 +41,19 @@ impl fmt::Display for ModuleHash {
     }
 }
 
+/// Identifies the code that writes a record: the module and what its rewrite has added to it. Stored in every record.
+///
+/// Equal to the module's hash unless checks are planted or values are sent: one process may run a module with and without
+/// them, and the sites of the two differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CodeHash(pub ModuleHash);
+
+impl From<ModuleHash> for CodeHash {
+    fn from(module: ModuleHash) -> Self {
+        Self(module)
+    }
+}
+
 /// Index of a site in its module's table, in the order of the module's functions and blocks. Stored in every record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SiteId(pub u32);
@@ -51,6 +63,9 @@ pub struct SiteId(pub u32);
 pub struct SiteTable {
     /// Hash of the application's module.
     pub module_hash: ModuleHash,
+    /// The hash in its records, if that is not the module's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_hash: Option<CodeHash>,
     /// Every entry point of the module, in declaration order.
     pub entry_points: Vec<EntryPoint>,
     /// Every abort, indexed by [`SiteId`].
@@ -64,6 +79,11 @@ pub struct SiteTable {
 }
 
 impl SiteTable {
+    /// The hash in its records.
+    pub fn code(&self) -> CodeHash {
+        self.code_hash.unwrap_or(self.module_hash.into())
+    }
+
     /// The site that a record's SITE word names, if the word is in range.
     pub fn site(&self, id: SiteId) -> Option<&Site> {
         self.sites.get(usize::try_from(id.0).ok()?)

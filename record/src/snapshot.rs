@@ -6,7 +6,7 @@ use crate::layout::{
     ENDED_OFFSET, HEADER_UNITS, MAX_VALUE_UNITS, SLOT_BYTES, SLOT_UNITS, UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::records::{Contents, Record, Records};
-use crate::site::{EntryPoint, ModuleHash, SiteId, SiteTable};
+use crate::site::{CodeHash, EntryPoint, ModuleHash, SiteId, SiteTable};
 use crate::stage::Stage;
 use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Snapshot {
     words: Vec<u32>,
 }
 
-/// The site table of a module, if the process has rewritten it.
+/// The site table of code that the process has rewritten.
 pub type FindSites<'a> = &'a dyn Fn(ShortHash) -> Option<Arc<SiteTable>>;
 
 /// Most records for which memory is reserved at once.
@@ -56,7 +56,7 @@ impl Snapshot {
         self.records_of(capacity, &|_| None)
     }
 
-    /// As [`Self::records`], with the messages of compact records of the modules that `find_sites` finds.
+    /// As [`Self::records`], with the messages of compact records of the code that `find_sites` finds.
     pub fn records_of(self, capacity: u32, find_sites: FindSites<'_>) -> Records {
         let mut modules = Modules {
             find_sites,
@@ -146,7 +146,7 @@ impl Snapshot {
         Some(Record {
             unit,
             units: length,
-            module_hash: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32),
+            code: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32).into(),
             site: SiteId(word(header::SITE)),
             execution_model: word(header::STAGE),
             specialization: word(header::SPECIALIZATION),
@@ -168,10 +168,10 @@ impl Snapshot {
         let words = self.words.get(first..last)?;
         let Writer {
             table,
-            module_hash,
+            code,
             execution_model,
             local_size,
-        } = modules.find(origin.module, tag.entry_point);
+        } = modules.find(origin.code, tag.entry_point);
         let ids = Stage::identity_of(execution_model).words() + u32::from(tag.has_local_index);
         let (ids, rest) = words.split_at_checked(ids.saturating_sub(1) as usize)?;
         let (specialization, values) = rest.split_at_checked(tag.has_specialization.into())?;
@@ -187,7 +187,7 @@ impl Snapshot {
         Some(Record {
             unit,
             units: origin.units,
-            module_hash,
+            code,
             site: SiteId(tag.site),
             execution_model,
             specialization: specialization.first().copied().unwrap_or(0),
@@ -213,7 +213,7 @@ impl Snapshot {
 struct Modules<'a> {
     find_sites: FindSites<'a>,
     tables: Vec<Arc<SiteTable>>,
-    /// Where the table of a module is in `tables`, if it has one.
+    /// Where the table of code is in `tables`, if it has one.
     indices: HashMap<ShortHash, Option<u32>>,
     /// The entry point found last: most consecutive records are of one.
     last: Option<(ShortHash, u32, Writer)>,
@@ -222,9 +222,9 @@ struct Modules<'a> {
 /// The entry point that wrote a compact record.
 #[derive(Clone, Copy)]
 struct Writer {
-    /// The index of its module's table.
+    /// The index of its table.
     table: Option<u32>,
-    module_hash: ModuleHash,
+    code: CodeHash,
     /// `u32::MAX` if it is not known.
     execution_model: u32,
     /// Its workgroup size, if that is constant.
@@ -247,7 +247,7 @@ impl Modules<'_> {
         let entry = sites.and_then(|table| table.entry_points.get(entry_point as usize));
         let writer = Writer {
             table,
-            module_hash: sites.map_or(hash.alone(), |table| table.module_hash),
+            code: sites.map_or(hash.alone(), |table| table.code()),
             execution_model: entry.map_or(u32::MAX, |entry| entry.execution_model),
             local_size: entry.and_then(EntryPoint::constant_local_size),
         };

@@ -134,14 +134,14 @@ fn an_unfinished_compact_record_does_not_hide_the_next_one() {
         let unit = arena.words[0] * SLOT_UNITS;
         arena.words[0] += 1;
         let tag = if site == 1 { None } else { tag(site).word() };
-        *arena.at(unit, header::LENGTH) = Origin::word(ModuleHash(7), UNITS);
+        *arena.at(unit, header::LENGTH) = Origin::word(ModuleHash(7).into(), UNITS);
         // Values that look like the LENGTH of a long record.
         (2..UNITS * 4 - 1).for_each(|word| *arena.at(unit, word) = 40);
         *arena.at(unit, UNITS * 4 - 1) = tag.unwrap_or(0);
     }
     let found = arena.read();
-    let sites: Vec<_> = found.records.iter().map(|r| (r.site.0, r.module_hash)).collect();
-    assert_eq!(sites, [(0, ModuleHash(7)), (2, ModuleHash(7))]);
+    let sites: Vec<_> = found.records.iter().map(|r| (r.site.0, r.code)).collect();
+    assert_eq!(sites, [0, 2].map(|site| (site, ModuleHash(7).into())));
     assert_eq!((found.unfinished, found.dropped), (1, 0));
 }
 
@@ -196,7 +196,7 @@ fn compact_records_that_are_finished_keep_their_messages() {
     };
     // The second record lacks its TAG.
     for (unit, tag) in [(0, tag.word()), (SLOT_UNITS, None)] {
-        *arena.at(unit, header::LENGTH) = Origin::word(module, 1);
+        *arena.at(unit, header::LENGTH) = Origin::word(module.into(), 1);
         *arena.at(unit, compact::FIRST_WORD) = 9;
         *arena.at(unit, 3) = tag.unwrap_or(0);
     }

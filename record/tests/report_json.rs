@@ -177,7 +177,7 @@ fn reports() -> Vec<Report> {
     let record = |model: u32, site, payload| Record {
         unit: 0,
         units: 4,
-        module_hash: ModuleHash(7),
+        code: ModuleHash(7).into(),
         site: SiteId(site),
         execution_model: model,
         specialization: 0,
@@ -238,12 +238,12 @@ fn reports() -> Vec<Report> {
         Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default()),
         Report::from_payloads(
             [payload(1, 0).as_slice(), b"text\0\0\0\0".as_slice(), &[9; 4]],
-            &[info(ModuleHash(7))],
+            &[info(ModuleHash(7).into())],
             &options,
         ),
         Report::from_payloads(
             [payload(1, 0).as_slice()],
-            &[info(ModuleHash(7)), info(ModuleHash(7))],
+            &[info(ModuleHash(7).into()), info(ModuleHash(7).into())],
             &options,
         ),
         Report::default(),

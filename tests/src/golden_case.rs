@@ -163,6 +163,7 @@ impl<'t> GoldenCase<'t> {
             after_pass: Some(after_pass),
             place: Some(&mut place),
             not_sanitized: Some(not_sanitized),
+            ..Hooks::default()
         };
         instrument_with(words, &self.options, hooks)
     }

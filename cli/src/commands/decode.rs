@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use console::Term;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vkabort_instrument::Values;
 use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, commit_word, header};
 use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::CodeHash;
 use vkabort_record::snapshot::Snapshot;
 
 /// Larger than any `maxShaderAbortMessageSize`: the largest arena of the layer is not larger.
@@ -76,7 +77,6 @@ enum InputFormat {
 ///
 /// A file cannot be read, or does not have the expected format.
 pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
-    let modules = site_tables::read(&args.sites)?;
     let path = match args.input.is_dir() {
         true => report_in(&args.input)?,
         false => args.input.clone(),
@@ -95,6 +95,11 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         named => named,
     };
     refuse_unused(&name, format, args)?;
+    let modules = match format {
+        // Records say whether values follow their messages: by default they do.
+        InputFormat::Arena => site_tables::read(&args.sites, &[Values::Auto, Values::Off])?,
+        _ => site_tables::read(&args.sites, &[Values::Auto])?,
+    };
     let mut reports = match format {
         InputFormat::Report => read_report(&name, &bytes, args.samples)?,
         InputFormat::Arena => vec![arena(&bytes, args, &modules, options)],
@@ -212,13 +217,13 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
         .arena_size
         .unwrap_or(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
     let capacity = size.saturating_sub(CONTROL_BYTES) / UNIT_BYTES;
-    let module = |hash: ModuleHash| {
-        let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.module_hash == hash);
+    let module = |code: CodeHash| {
+        let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.code() == code);
         modules.iter().find(of_hash).cloned().unwrap_or_default()
     };
     let find_sites = |hash| {
         let sites = modules.iter().filter_map(|module| module.sites.as_ref());
-        let mut compact = sites.filter(|table| table.has_compact_records() && hash == table.module_hash.into());
+        let mut compact = sites.filter(|table| table.has_compact_records() && hash == table.code().into());
         compact.next().cloned()
     };
     let records = Snapshot::from_bytes(bytes).records_of(capacity, &find_sites);

@@ -164,7 +164,7 @@ fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<J
     }
     Ok(json!({
         "outcome": "instrumented",
-        "module_hash": new.module_hash,
+        "module_hash": new.sites.module_hash,
         "sites": sites,
         "words": words,
         "new_words": new_words,

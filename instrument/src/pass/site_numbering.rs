@@ -26,8 +26,9 @@ use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::Type;
-use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{CodeHash, EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// The built-in `WorkgroupSize`.
 const WORKGROUP_SIZE: u32 = 25;
@@ -211,6 +212,7 @@ impl SiteBuilder<'_, '_> {
         Sites {
             table: SiteTable {
                 module_hash: self.inputs.hash,
+                code_hash: code_hash(self.inputs.hash, &self.sites, self.inputs.options),
                 entry_points: entry_points.collect(),
                 warnings: warnings(index, &self.sites),
                 sites: self.sites,
@@ -220,6 +222,22 @@ impl SiteBuilder<'_, '_> {
             with_values: self.with_values,
         }
     }
+}
+
+/// The hash in the records of a rewritten module, if it is not the module's. The options decide how a module is rewritten, so they
+/// tell apart what the layer makes of one module.
+fn code_hash(module: ModuleHash, sites: &[Site], options: &Options) -> Option<CodeHash> {
+    let has_checks = sites.iter().any(|site| site.check.is_some());
+    let has_values = sites.iter().any(|site| !site.values.is_empty());
+    let mut hasher = Xxh3Default::new();
+    hasher.update(&module.0.to_le_bytes());
+    if has_checks {
+        hasher.update(format!("{:?}", options.sanitize).as_bytes());
+    }
+    if has_values {
+        hasher.update(format!("{:?} {}", options.values, options.values_size).as_bytes());
+    }
+    (has_checks || has_values).then(|| ModuleHash(hasher.digest()).into())
 }
 
 /// The workgroup size of an entry point; `None` if it has none.

@@ -105,12 +105,9 @@ impl Device {
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
         }
-        let mut options = self.rewrite_options(state, source);
+        let options = self.rewrite_options(state, source);
         if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() {
             return Ok(self.unchanged(state, words, features));
-        }
-        if options.compact_records && !state.objects.claim_compact(module_hash(words, &options)) {
-            options.to_mut().compact_records = false;
         }
         let (mut placed, mut is_full, mut not_sanitized) = (Vec::new(), false, None);
         let mut place = |words: &[u32]| {
@@ -121,9 +118,11 @@ impl Device {
             placed.push(data);
             Some(address)
         };
+        let mut claim_compact = |code| state.objects.claim_compact(code);
         let mut keep_reason = |reason: &str| not_sanitized = Some(reason.to_owned());
         let hooks = Hooks {
             place: Some(&mut place),
+            claim_compact: Some(&mut claim_compact),
             not_sanitized: Some(&mut keep_reason),
             ..Hooks::default()
         };
@@ -140,7 +139,7 @@ impl Device {
                 if is_full {
                     let text = format!(
                         "module {}: no memory is left for its constant data: the driver may take minutes to compile it",
-                        new.module_hash
+                        new.sites.module_hash
                     );
                     self.instance.log.line(Level::Warning, &text);
                 }
@@ -159,7 +158,7 @@ impl Device {
                 Level::Debug,
                 &format!(
                     "module {}: rewritten from {} to {} words, {} abort sites",
-                    new.module_hash,
+                    new.sites.module_hash,
                     words.len(),
                     new.words.len(),
                     new.sites.sites.len()
@@ -197,11 +196,13 @@ impl Device {
         if result.as_raw() >= 0 {
             return;
         }
-        let hashes: Vec<String> = modules
+        let mut hashes: Vec<String> = modules
             .into_iter()
             .filter(|module| module.is_rewritten)
             .map(|module| module.sites.module_hash.to_string())
             .collect();
+        // A module and the one that replaces it.
+        hashes.dedup();
         if !hashes.is_empty() {
             let hashes = hashes.join(", ");
             self.instance.log.line(

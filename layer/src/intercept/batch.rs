@@ -66,7 +66,9 @@ impl<I: EditCreateInfo> Batch<I> {
 
     /// Whether a module of the objects has checks.
     pub fn has_checks(&self) -> bool {
-        self.modules.iter().flatten().any(|used| used.module.has_checks())
+        // A module without a stage is replaced.
+        let mut stages = self.modules.iter().flatten().filter(|used| used.stage.is_some());
+        stages.any(|used| used.module.has_checks())
     }
 
     /// Whether to create all objects once more: the driver refused some whose modules had checks, and from now on have none. The

@@ -135,7 +135,9 @@ fn export_identifier(
     identifier: Option<&mut vk::ShaderModuleIdentifierEXT<'_>>,
 ) {
     if let Some(identifier) = identifier.filter(|_| module.is_rewritten) {
-        state.identifiers.replace(module.sites.module_hash, identifier);
+        state
+            .identifiers
+            .replace(module.sites.module_hash, module.code(), identifier);
     }
     state.objects.export(vec![module]);
 }

@@ -15,8 +15,8 @@ use crate::loader::ffi::elements;
 use ash::vk;
 use std::sync::Arc;
 
-/// The words of a specialised module, and the module.
-type Specialized = (Vec<u32>, Arc<Module>);
+/// Words in place of a module's, and their module, unless they have no aborts.
+type Replacement = (Vec<u32>, Option<Arc<Module>>);
 
 /// The code that a stage runs, if it may contain aborts.
 enum StageCode<'a> {
@@ -24,13 +24,13 @@ enum StageCode<'a> {
     Object(Arc<Module>),
     /// A module that is chained into the stage.
     Chained(&'a vk::ShaderModuleCreateInfo<'a>),
-    /// A module by the layer's identifier.
-    Identified(Arc<Module>),
+    /// A module by the layer's identifier, and the driver's identifier of it.
+    Identified(Arc<Module>, Vec<u8>),
 }
 
 impl Editor<'_> {
-    /// Makes the stage run the rewritten module, and returns that. If it is rewritten once more because of its specialization,
-    /// adds the module that it replaces to `modules`. None if the code has no aborts, or if the driver has no identifier of it.
+    /// Makes the stage run the rewritten module, and returns that. If it is rewritten once more for this stage, adds the module that
+    /// it replaces to `modules`, since reports name that. None if the code has no aborts, or if the driver has no identifier of it.
     ///
     /// # Safety
     /// As [`Self::stage`].
@@ -44,7 +44,7 @@ impl Editor<'_> {
         let Some(code) = (unsafe { self.code_of(stage) }) else {
             return Ok(None);
         };
-        let (module, specialized) = match code {
+        let (module, replacement) = match code {
             StageCode::Chained(chained) => {
                 // SAFETY: the chained structure and its code are valid (the caller's contract).
                 let words = unsafe { words_of(chained.p_code, chained.code_size) };
@@ -59,21 +59,18 @@ impl Editor<'_> {
                 });
             }
             StageCode::Object(module) => {
-                if self.is_refused(&module) {
-                    return self.replace_refused(stage, module, data);
-                }
-                let specialized = self.specialized(data, &module)?;
-                if let Some((words, specialized)) = &specialized {
+                let replacement = self.replacement(data, &module)?;
+                if let Some((words, new)) = &replacement {
                     let info = vk::ShaderModuleCreateInfo::default().code(words);
-                    stage.module = self.create_module(&info, specialized)?;
+                    stage.module = self.create_module(&info, new.as_ref().unwrap_or(&module))?;
                 }
-                (module, specialized)
+                (module, replacement)
             }
-            StageCode::Identified(module) => {
-                let specialized = self.specialized(data, &module)?;
-                let identifier = match &specialized {
+            StageCode::Identified(module, identifier) => {
+                let replacement = self.replacement(data, &module)?;
+                let identifier = match &replacement {
                     Some((words, _)) => self.identifier(words),
-                    None => self.state.identifiers.of_driver(module.sites.module_hash),
+                    None => Some(identifier),
                 };
                 let Some(identifier) = identifier else { return Ok(None) };
                 let (size, bytes) = (identifier.len() as u32, self.storage.keep(identifier));
@@ -83,16 +80,16 @@ impl Editor<'_> {
                 };
                 // SAFETY: the stage's chain is valid (the caller's contract).
                 unsafe { self.change_chained(&mut stage.p_next, replace) };
-                (module, specialized)
+                (module, replacement)
             }
         };
-        Ok(Some(match specialized {
-            Some((_, specialized)) => {
+        Ok(match replacement {
+            Some((_, new)) => {
                 modules.push(module.into());
-                specialized
+                new
             }
-            None => module,
-        }))
+            None => Some(module),
+        })
     }
 
     /// # Safety
@@ -109,11 +106,13 @@ impl Editor<'_> {
             }
             let chained = chain::find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>(stage.p_next)?;
             let hash = identifiers::module_of(elements(chained.p_identifier, chained.identifier_size));
-            let module = hash.and_then(|hash| objects.find(hash));
-            if module.is_none() && chained.identifier_size > 0 {
+            let of_driver = hash.and_then(|hash| self.state.identifiers.of_driver(hash));
+            let code =
+                of_driver.and_then(|(code, identifier)| Some(StageCode::Identified(objects.find(code)?, identifier)));
+            if code.is_none() && chained.identifier_size > 0 {
                 self.device.log_opaque(self.state, Opaque::Identifier);
             }
-            module.map(StageCode::Identified)
+            code
         }
     }
 
@@ -131,35 +130,20 @@ impl Editor<'_> {
         module.has_checks() && self.device.runs_without_checks(module.sites.module_hash)
     }
 
-    /// Makes the stage run a refused module without its checks, in an object for this command only.
-    fn replace_refused(
-        &mut self,
-        stage: &mut Stage,
-        refused: Arc<Module>,
-        data: &Data,
-    ) -> Result<Option<Arc<Module>>, vk::Result> {
-        let Some(original) = &refused.original else {
-            return Ok(Some(refused));
-        };
-        let (words, module) = match self.rewrite(original, data)? {
-            Rewritten::Changed { words, module } => (words, Some(module)),
-            Rewritten::Native { module } => (original.clone(), Some(module)),
-            Rewritten::Unchanged => (original.clone(), None),
-        };
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        stage.module = self.create_module(&info, module.as_ref().unwrap_or(&refused))?;
-        Ok(module)
-    }
-
-    /// The words and the module of another rewrite, if the specialization data changes constant data, or the length of it. It is
-    /// a module of its own in reports.
-    fn specialized(&self, data: &Data, module: &Module) -> Result<Option<Specialized>, vk::Result> {
-        let (true, Some(original)) = (module.depends_on(|id| data.contains_key(id)), &module.original) else {
+    /// The result of another rewrite, without the checks of a refused module, or if the specialization data changes constant data,
+    /// or the length of it. A specialised module is one of its own in reports.
+    fn replacement(&self, data: &Data, module: &Module) -> Result<Option<Replacement>, vk::Result> {
+        let is_refused = self.is_refused(module);
+        let (true, Some(original)) = (
+            is_refused || module.depends_on(|id| data.contains_key(id)),
+            &module.original,
+        ) else {
             return Ok(None);
         };
         Ok(match self.rewrite(original, data)? {
-            Rewritten::Changed { words, module } => Some((words, module)),
-            _ => None,
+            Rewritten::Changed { words, module } => Some((words, Some(module))),
+            Rewritten::Native { module } => is_refused.then(|| (original.clone(), Some(module))),
+            Rewritten::Unchanged => is_refused.then(|| (original.clone(), None)),
         })
     }
 

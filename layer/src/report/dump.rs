@@ -35,7 +35,8 @@ fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
 }
 
 /// Writes a new folder below `dump_dir`: the report as text and as JSON lines, the raw messages, the driver's crash dump,
-/// and for every module concerned its site table and its SPIR-V before and after the rewrite. Returns the folder.
+/// and for every module concerned its site table and its SPIR-V before and after the rewrite. A module that was rewritten in two
+/// ways has two tables. Returns the folder.
 ///
 /// # Errors
 /// A folder or a file could not be written.
@@ -60,15 +61,28 @@ pub fn write(
     if !raw.vendor_binary.is_empty() {
         write("vendor.bin", raw.vendor_binary)?;
     }
-    let recorded = records.records.iter().map(|r| r.module_hash);
-    let matched = report.sites.iter().filter_map(|site| site.module_hash);
-    let hashes: BTreeSet<_> = recorded.chain(matched).collect();
-    for module in hashes.into_iter().filter_map(|hash| state.objects.find(hash)) {
-        let name = module.sites.module_hash;
+    let recorded: BTreeSet<_> = records.records.iter().map(|r| r.code).collect();
+    // Messages of a driver do not name the code.
+    let matched: BTreeSet<_> = match recorded.is_empty() {
+        true => report.sites.iter().filter_map(|site| site.module_hash).collect(),
+        false => BTreeSet::new(),
+    };
+    let mut written = BTreeSet::new();
+    for module in state.objects.all() {
+        let (hash, code) = (module.sites.module_hash, module.code());
+        if !recorded.contains(&code) && !matched.contains(&hash) {
+            continue;
+        }
+        let is_first = written.insert(hash);
+        let name = match is_first {
+            true => hash.to_string(),
+            false => format!("{hash}-{}", code.0),
+        };
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {
             write(&format!("{name}.sites.json"), &sites)?;
         }
-        for (words, kind) in [(&module.original, "original"), (&module.rewritten, "rewritten")] {
+        let original = module.original.as_ref().filter(|_| is_first);
+        for (words, kind) in [(original, "original"), (module.rewritten.as_ref(), "rewritten")] {
             if let Some(words) = words {
                 let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
                 write(&format!("{name}.{kind}.spv"), &bytes)?;

@@ -17,7 +17,7 @@ use vkabort_record::framing::split;
 use vkabort_record::message_data::MessageData;
 use vkabort_record::records::Records;
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::CodeHash;
 
 /// Why a device is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn report_options(device: &Device, state: &AbortState, suspects: Vec<QueueUse>) 
 
 /// Builds the report of an arena's records.
 fn report_of_records(state: &AbortState, records: &Records, options: &ReportOptions) -> Report {
-    let find_module = |hash: ModuleHash| match state.objects.find(hash) {
+    let find_module = |code: CodeHash| match state.objects.find(code) {
         Some(module) => module_info(state, &module),
         None => ModuleInfo::default(),
     };
@@ -143,11 +143,11 @@ fn report_of_messages(state: &AbortState, message_data: &[u8], options: &ReportO
 
 /// A module's sites, its name, and the objects that run it.
 fn module_info(state: &AbortState, module: &Module) -> ModuleInfo {
-    let (objects, hash) = (&state.objects, module.sites.module_hash);
+    let objects = &state.objects;
     ModuleInfo {
         sites: Some(Arc::clone(&module.sites)),
-        name: objects.module_name(hash),
-        stages: objects.stages(hash),
+        name: objects.module_name(module.sites.module_hash),
+        stages: objects.stages(module.code()),
     }
 }
 

@@ -9,21 +9,21 @@ use crate::report::site_match::{Group, Origin, SiteIndex};
 use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
 use crate::report::values_at_abort::{condition, variables};
-use crate::site::{ModuleHash, SiteId};
+use crate::site::{CodeHash, SiteId};
 use rustc_hash::FxBuildHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 impl Report {
-    /// A report of the records of an arena. Calls `modules` once per module.
-    pub fn build(records: &Records, modules: &dyn Fn(ModuleHash) -> ModuleInfo, options: &ReportOptions) -> Self {
-        let by_site = group(records.records.iter().map(|r| ((r.module_hash, r.site), r)));
+    /// A report of the records of an arena. Calls `modules` once for each code that wrote some.
+    pub fn build(records: &Records, modules: &dyn Fn(CodeHash) -> ModuleInfo, options: &ReportOptions) -> Self {
+        let by_site = group(records.records.iter().map(|r| ((r.code, r.site), r)));
         let mut infos = HashMap::new();
         let sites = by_site
             .into_iter()
-            .map(|((hash, site), of_site)| {
-                let module = infos.entry(hash).or_insert_with(|| modules(hash));
-                SiteReport::of_records(hash, site, &of_site, records, module, options)
+            .map(|((code, site), of_site)| {
+                let module = infos.entry(code).or_insert_with(|| modules(code));
+                SiteReport::of_records(code, site, &of_site, records, module, options)
             })
             .collect();
         let full = records.dropped > 0;
@@ -96,7 +96,7 @@ fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K
 
 impl SiteReport {
     fn of_records(
-        hash: ModuleHash,
+        CodeHash(code): CodeHash,
         site: SiteId,
         records: &[&Record],
         all: &Records,
@@ -110,7 +110,7 @@ impl SiteReport {
             pipelines: &module.stages,
         };
         let mut report = context.site_report(module);
-        report.module_hash = Some(hash);
+        report.module_hash = Some(table.map_or(code, |table| table.module_hash));
         report.site = Some(site);
         // The records name their stages; the other stages that can reach the site do not matter.
         report.stages = group(records.iter().map(|r| (r.execution_model, ())))

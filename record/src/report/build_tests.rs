@@ -3,7 +3,7 @@
 use super::*;
 use crate::message_type::{Member, Type};
 use crate::scalar_type::ScalarType;
-use crate::site::{EntryPoint, Site, SiteTable};
+use crate::site::{EntryPoint, ModuleHash, Site, SiteTable};
 use crate::specialization::LocalSize;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
     Record {
         unit,
         units: 4,
-        module_hash: HASH,
+        code: HASH.into(),
         site: SiteId(site),
         execution_model,
         specialization: 0,
@@ -48,7 +48,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
     }
 }
 
-fn modules(_: ModuleHash) -> ModuleInfo {
+fn modules(_: CodeHash) -> ModuleInfo {
     ModuleInfo {
         sites: Some(table()),
         name: Some("cull".into()),
@@ -182,7 +182,7 @@ fn unknown_modules_and_sites_out_of_range_are_reported_by_their_bytes() {
 fn payloads_find_their_site_or_all_possible_ones() {
     let payload = |text: &[u8], value: u32| [text, b"\0\0", &value.to_le_bytes()].concat();
     let payloads = [payload(b"bad %u", 1), payload(b"bad %u", 2), payload(b"odd %u", 3)];
-    let module = modules(HASH);
+    let module = modules(HASH.into());
     let report = Report::from_payloads(
         payloads.iter().map(Vec::as_slice),
         std::slice::from_ref(&module),

@@ -7,6 +7,7 @@ use crate::report::data::ModuleInfo;
 use crate::site::{Site, SiteTable};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
+use std::ptr;
 
 /// A site that may have sent a message.
 #[derive(Clone, Copy)]
@@ -81,9 +82,15 @@ impl<'a> SiteIndex<'a> {
             groups: Vec::new(),
             examined: 0,
         };
+        // A module with checks and without has its own aborts in two tables.
+        let mut first_tables = HashMap::default();
         for module in modules {
             let Some(table) = module.sites.as_deref() else { continue };
             for site in &table.sites {
+                let key = (table.module_hash, site.word_offset, &site.check, &site.text);
+                if !ptr::eq(*first_tables.entry(key).or_insert(table), table) {
+                    continue;
+                }
                 let origin = Origin { module, table, site };
                 match fixed_size(&site.message) {
                     Some(size) => index.of_size.entry(size).or_default().push(origin),
@@ -236,6 +243,19 @@ mod tests {
             index.origins(group)[0].describe(),
             "word 10 in `f`, module 0000000000000001"
         );
+    }
+
+    #[test]
+    fn the_abort_of_a_module_with_and_without_checks_is_one_site() {
+        let planted = Site {
+            check: Some("divide".into()),
+            ..site(0, "division", 1)
+        };
+        let mut written = site(1, "aaa", 1);
+        let mut both = modules(vec![planted, written.clone()]);
+        written.id = SiteId(0);
+        both.extend(modules(vec![written]));
+        assert_eq!(ids(b"aaa\0\x01\0\0\0", &both), [1]);
     }
 
     #[test]

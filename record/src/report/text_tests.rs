@@ -68,7 +68,7 @@ fn record(global: u32, index: u32) -> Record {
     Record {
         unit: 0,
         units: 4,
-        module_hash: HASH,
+        code: HASH.into(),
         site: SiteId(0),
         execution_model: 5,
         specialization: 0,

@@ -11,7 +11,8 @@ use std::collections::HashMap;
 /// Identifies a site over several reports.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SiteKey {
-    Numbered(ModuleHash, SiteId),
+    /// A module has other sites with checks and without.
+    Numbered(ModuleHash, SiteId, Option<u32>, Option<String>),
     /// A message that a driver recorded, of an ambiguous or unknown site.
     Message(Vec<String>, String),
 }
@@ -19,7 +20,7 @@ pub(crate) enum SiteKey {
 impl SiteKey {
     pub(crate) fn new(site: &SiteReport) -> Self {
         match (site.module_hash, site.site) {
-            (Some(hash), Some(site)) => Self::Numbered(hash, site),
+            (Some(hash), Some(id)) => Self::Numbered(hash, id, site.word_offset, site.check.clone()),
             _ => Self::Message(
                 site.also_possible.clone(),
                 site.samples.first().map(|s| s.message.text.clone()).unwrap_or_default(),
@@ -145,5 +146,14 @@ mod tests {
           100        1  function `f1\\x1b`, module 0000000000000001
 "
         );
+    }
+    #[test]
+    fn the_sites_of_a_module_with_checks_are_not_those_without() {
+        let written = report(&[(0, 1, None)]);
+        let mut planted = written.clone();
+        for site in &mut planted.sites {
+            (site.word_offset, site.check) = (Some(7), Some("divide".into()));
+        }
+        assert_eq!(Totals::of([&written, &planted]).sites.len(), 2);
     }
 }

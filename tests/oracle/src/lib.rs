@@ -10,6 +10,7 @@ pub mod disassemble;
 pub mod generate;
 pub mod interpret;
 pub mod module;
+pub mod mutate;
 pub mod plant;
 pub mod targets;
 pub mod words;

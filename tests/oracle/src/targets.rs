@@ -6,10 +6,14 @@ use crate::check::{Subject, check};
 use crate::choices::Choices;
 use crate::generate::{Generated, GeneratorOptions, generate};
 use crate::module::Module;
+use crate::mutate::{Mutation, mutate};
 use crate::plant::{Density, Trigger, plant};
 use crate::words::{HEADER_WORDS, MAGIC, from_bytes, instructions};
 use std::sync::Arc;
-use vkabort_instrument::{Checks, Instrumented, LoopPoll, Options, Outcome, Sanitize, Values, instrument};
+use vkabort_instrument::{
+    Checks, Instrumented, LoopPoll, LoweredFeatures, Options, Outcome, Sanitize, Values, check as check_module,
+    instrument, sites,
+};
 use vkabort_record::framing::split;
 use vkabort_record::message::Message;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
@@ -39,25 +43,36 @@ pub fn words(bytes: &[u8]) -> Verdict {
     try_words(&words, &Options::default())
 }
 
-/// Runs the rewriter over a generated module with some words changed.
+/// Runs the rewriter, and what other commands do, over a generated module with some words changed.
 pub fn mutated(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
-    let changes: Vec<(u32, u32, u32)> = (0..choices.below(6))
-        .map(|_| (choices.word(), choices.below(4), choices.word()))
-        .collect();
+    let changes: Vec<Mutation> = (0..choices.below(6)).map(|_| Mutation::choose(choices)).collect();
     let options = options(choices);
     let mut words = planted_module(choices, 0).0.words;
-    for (at, kind, value) in changes {
-        let at = at as usize % words.len();
-        words[at] = match kind {
-            0 => value,
-            1 => words[at] ^ 1 << (value % 32),
-            2 => words[at].wrapping_add(1),
-            // An id of the module.
-            _ => value % words[3].max(1),
-        };
-    }
+    mutate(&mut words, &changes);
+    try_commands(&words);
     try_words(&words, &options)
+}
+
+/// Runs what `vkabort sanitize --checks all`, `sites`, `check` and `decode --sites` do with a module.
+fn try_commands(words: &[u32]) {
+    let sanitized = Options {
+        lowers: LoweredFeatures::default(),
+        sanitize: Sanitize {
+            checks: Checks::all(),
+            ..Sanitize::default()
+        },
+        max_message_bytes: u32::MAX,
+        ..Options::default()
+    };
+    if let Ok(Outcome::Instrumented(out)) = instrument(words, &sanitized) {
+        assert!(instructions(&out.words).is_some(), "the planted module is malformed");
+    }
+    let with_values = Options {
+        values: Values::On,
+        ..Options::default()
+    };
+    let _ = (sites(words, &with_values), check_module(words, &Options::default()));
 }
 
 fn try_words(words: &[u32], options: &Options) -> Verdict {

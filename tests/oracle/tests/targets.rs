@@ -4,6 +4,10 @@
 #![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
@@ -43,11 +47,42 @@ fn seeds(target: &str, create: &dyn Fn(u64) -> Vec<u8>) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Longest run of one input. The slowest takes less than a second.
+const INPUT_LIMIT: Duration = Duration::from_secs(60);
+
+/// Ends the process if an input takes too long: no thread can be ended from outside.
+struct Watchdog(Arc<Mutex<(usize, Instant)>>);
+
+impl Watchdog {
+    fn new(target: &str) -> Self {
+        let current = Arc::new(Mutex::new((0, Instant::now())));
+        let (watched, target) = (Arc::downgrade(&current), target.to_owned());
+        thread::spawn(move || {
+            while let Some(current) = watched.upgrade() {
+                let (number, since) = *current.lock().unwrap_or_else(PoisonError::into_inner);
+                if since.elapsed() > INPUT_LIMIT {
+                    println!("{target}: input {number} takes longer than {INPUT_LIMIT:?}");
+                    process::abort();
+                }
+                drop(current);
+                thread::sleep(Duration::from_secs(1));
+            }
+        });
+        Self(current)
+    }
+
+    fn begin(&self, number: usize) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (number, Instant::now());
+    }
+}
+
 /// Runs a target over its seeds and over created inputs. Returns the numbers of valid, unchanged and invalid inputs.
 fn run(target: &str, function: fn(&[u8]) -> Verdict, few: u64, create: &dyn Fn(u64) -> Vec<u8>) -> [u64; 3] {
     let mut counts = [0; 3];
     let more = (1000..1000 + inputs(few)).map(create);
-    for input in seeds(target, create).into_iter().chain(more) {
+    let watchdog = Watchdog::new(target);
+    for (number, input) in seeds(target, create).into_iter().chain(more).enumerate() {
+        watchdog.begin(number);
         counts[match function(&input) {
             Verdict::Valid => 0,
             Verdict::Unchanged => 1,

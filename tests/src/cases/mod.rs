@@ -54,6 +54,7 @@ mod recovery;
 mod report;
 mod sanitize;
 mod sanitize_loops;
+mod sanitize_refused;
 mod sanitize_stages;
 mod sanitize_values;
 mod sanitize_ways;
@@ -134,6 +135,7 @@ pub fn all() -> Vec<Case> {
         recovery::CASES,
         report::CASES,
         sanitize::CASES,
+        sanitize_refused::CASES,
         sanitize_stages::CASES,
         sanitize_loops::CASES,
         sanitize_values::CASES,

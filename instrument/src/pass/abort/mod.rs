@@ -51,7 +51,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use unwind::{FlagState, Unwinder};
-use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, SiteId};
 use vkabort_record::template::Template;
 
 /// Words that a short message and its exit take, to reserve memory.
@@ -140,11 +140,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let polled = plan.functions_with_exits(index);
         let polled = polled.filter(|(_, function)| plan.has_polled_loop(function));
         let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
-        let SiteTable {
-            sites: all,
-            module_hash,
-            ..
-        } = &sites.table;
+        let all = &sites.table.sites;
         let single_site = all.len() == 1 && is_recorded(options, SiteId(0)) && !polling.contains(&true);
         Self {
             index,
@@ -154,7 +150,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
             origins,
             out: Emitter::new(index),
             placeholders: Placeholders::default(),
-            runtime: Runtime::new(index, options, *module_hash, single_site),
+            runtime: Runtime::new(index, options, sites.table.code(), single_site),
             edits: Edits::with_room(1024 + all.len() * WORDS_PER_ABORT),
             polling,
             maybe_dead: Vec::new(),

@@ -11,14 +11,14 @@ use crate::locks::lock;
 use ash::vk;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::{CodeHash, ModuleHash};
 
 /// The first bytes of the layer's identifiers. The hash follows.
 const PREFIX: &[u8; 8] = b"vkabort ";
 
-/// The driver's identifiers by module.
+/// The code that the driver has for each module, and the driver's identifiers of it.
 #[derive(Default)]
-pub struct Identifiers(Mutex<HashMap<ModuleHash, Vec<u8>>>);
+pub struct Identifiers(Mutex<HashMap<ModuleHash, (CodeHash, Vec<u8>)>>);
 
 /// The bytes of an identifier.
 pub fn bytes<'a>(identifier: &'a vk::ShaderModuleIdentifierEXT<'_>) -> &'a [u8] {
@@ -33,9 +33,9 @@ pub fn module_of(identifier: &[u8]) -> Option<ModuleHash> {
 }
 
 impl Identifiers {
-    /// Replaces the driver's identifier of a module by the layer's.
-    pub fn replace(&self, module: ModuleHash, identifier: &mut vk::ShaderModuleIdentifierEXT<'_>) {
-        lock(&self.0).insert(module, bytes(identifier).to_vec());
+    /// Replaces the driver's identifier of a module's code by the layer's, which does not depend on how the module is rewritten.
+    pub fn replace(&self, module: ModuleHash, code: CodeHash, identifier: &mut vk::ShaderModuleIdentifierEXT<'_>) {
+        lock(&self.0).insert(module, (code, bytes(identifier).to_vec()));
         let own = PREFIX.iter().copied().chain(module.0.to_le_bytes());
         identifier.identifier_size = (PREFIX.len() + size_of::<u64>()) as u32;
         identifier
@@ -45,8 +45,8 @@ impl Identifiers {
             .for_each(|(to, from)| *to = from);
     }
 
-    /// The driver's identifier of a module.
-    pub fn of_driver(&self, module: ModuleHash) -> Option<Vec<u8>> {
+    /// The last code of a module, and the driver's identifier of it.
+    pub fn of_driver(&self, module: ModuleHash) -> Option<(CodeHash, Vec<u8>)> {
         lock(&self.0).get(&module).cloned()
     }
 }
@@ -64,10 +64,10 @@ mod tests {
             ..Default::default()
         };
         let hash = ModuleHash(0x0102_0304_0506_0708);
-        identifiers.replace(hash, &mut identifier);
+        identifiers.replace(hash, hash.into(), &mut identifier);
         assert_eq!(bytes(&identifier), b"vkabort \x08\x07\x06\x05\x04\x03\x02\x01");
         assert_eq!(module_of(bytes(&identifier)), Some(hash));
-        assert_eq!(identifiers.of_driver(hash), Some(vec![7; 32]));
+        assert_eq!(identifiers.of_driver(hash), Some((hash.into(), vec![7; 32])));
         assert_eq!(identifiers.of_driver(ModuleHash(1)), None);
         for other in [
             &b""[..],

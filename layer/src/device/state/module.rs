@@ -3,7 +3,7 @@
 use crate::arena::PlacedData;
 use ash::vk::ShaderStageFlags as Stages;
 use std::sync::Arc;
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::{CodeHash, ModuleHash, SiteTable};
 use vkabort_record::specialization::{PipelineStage, Specialization};
 use vkabort_record::stage::Stage;
 
@@ -42,6 +42,11 @@ impl Module {
             is_rewritten: true,
             ..Self::default()
         }
+    }
+
+    /// The hash in its records.
+    pub fn code(&self) -> CodeHash {
+        self.sites.code()
     }
 
     /// Whether a pipeline with a specialization that `specializes` a `SpecId` requires another rewrite.

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::compact::ShortHash;
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::{CodeHash, ModuleHash, SiteTable};
 use vkabort_record::specialization::PipelineStage;
 
 /// The types of objects that reports name.
@@ -37,14 +37,16 @@ struct Object {
 }
 
 impl Object {
-    fn uses_of(&self, hash: ModuleHash) -> impl Iterator<Item = &ModuleUse> {
-        self.modules
-            .iter()
-            .filter(move |used| used.module.sites.module_hash == hash)
+    fn uses_of(&self, code: CodeHash) -> impl Iterator<Item = &ModuleUse> {
+        self.modules.iter().filter(move |used| used.module.code() == code)
+    }
+
+    fn is_of(&self, hash: ModuleHash) -> bool {
+        self.modules.iter().any(|used| used.module.sites.module_hash == hash)
     }
 }
 
-/// A module that can be reported.
+/// Code of a module that can be reported.
 struct Reportable {
     module: Arc<Module>,
     /// Objects created from it.
@@ -57,9 +59,9 @@ struct Reportable {
 
 #[derive(Default)]
 struct Tables {
-    modules: HashMap<ModuleHash, Reportable>,
-    /// The modules that may write compact records, destroyed ones included.
-    compact: HashMap<ShortHash, ModuleHash>,
+    modules: HashMap<CodeHash, Reportable>,
+    /// The code that may write compact records, that of destroyed modules included.
+    compact: HashMap<ShortHash, CodeHash>,
     objects: HashMap<(ObjectType, u64), Object>,
     /// Destroyed while aborts were not reported, in order.
     destroyed: Vec<Object>,
@@ -67,24 +69,22 @@ struct Tables {
 
 impl Tables {
     fn reportable(&mut self, module: &Arc<Module>) -> &mut Reportable {
-        self.modules
-            .entry(module.sites.module_hash)
-            .or_insert_with(|| Reportable {
-                module: Arc::clone(module),
-                uses: 0,
-                name: String::new(),
-                exported: None,
-            })
+        self.modules.entry(module.code()).or_insert_with(|| Reportable {
+            module: Arc::clone(module),
+            uses: 0,
+            name: String::new(),
+            exported: None,
+        })
     }
 
     /// Gives up an object's modules.
     fn release(&mut self, object: &Object) {
         for used in &object.modules {
-            let hash = used.module.sites.module_hash;
-            if let Some(reportable) = self.modules.get_mut(&hash) {
+            let code = used.module.code();
+            if let Some(reportable) = self.modules.get_mut(&code) {
                 reportable.uses = reportable.uses.saturating_sub(1);
                 if reportable.uses == 0 && reportable.exported.is_none() {
-                    self.modules.remove(&hash);
+                    self.modules.remove(&code);
                 }
             }
         }
@@ -154,8 +154,8 @@ impl Objects {
         if modules.is_empty() && !self.has_modules() {
             return;
         }
-        modules.sort_by_key(|used| used.module.sites.module_hash);
-        modules.dedup_by(|a, b| a.module.sites.module_hash == b.module.sites.module_hash && a.stage == b.stage);
+        modules.sort_by_key(|used| used.module.code());
+        modules.dedup_by(|a, b| a.module.code() == b.module.code() && a.stage == b.stage);
         if !modules.is_empty() {
             self.has_modules.store(true, Ordering::Release);
         }
@@ -234,7 +234,7 @@ impl Objects {
         modules.into_iter().next_back().map(|used| used.module)
     }
 
-    /// The modules that an object was created from, ordered by hash.
+    /// The modules that an object was created from, ordered by the hash of their code.
     pub fn modules_of(&self, kind: ObjectType, handle: u64) -> Vec<ModuleUse> {
         if !self.has_modules() {
             return Vec::new();
@@ -245,53 +245,55 @@ impl Objects {
         })
     }
 
-    /// All modules that can be reported, ordered by hash.
+    /// All modules that can be reported, ordered by the hash of their code.
     pub fn all(&self) -> Vec<Arc<Module>> {
         let mut all: Vec<_> = self.read(|tables| tables.modules.values().map(|r| Arc::clone(&r.module)).collect());
-        all.sort_by_key(|module| module.sites.module_hash);
+        all.sort_by_key(|module| module.code());
         all
     }
 
-    /// The module with this hash.
-    pub fn find(&self, hash: ModuleHash) -> Option<Arc<Module>> {
-        self.read(|tables| tables.modules.get(&hash).map(|r| Arc::clone(&r.module)))
+    /// The module with this code.
+    pub fn find(&self, code: CodeHash) -> Option<Arc<Module>> {
+        self.read(|tables| tables.modules.get(&code).map(|r| Arc::clone(&r.module)))
     }
 
-    /// The site table of the module that may write compact records with this hash.
+    /// The site table of the code that may write compact records with this hash.
     pub fn find_sites(&self, hash: ShortHash) -> Option<Arc<SiteTable>> {
         self.read(|tables| {
-            let module = tables.compact.get(&hash)?;
-            tables.modules.get(module).map(|r| Arc::clone(&r.module.sites))
+            let code = tables.compact.get(&hash)?;
+            tables.modules.get(code).map(|r| Arc::clone(&r.module.sites))
         })
     }
 
-    /// Whether a module may write compact records: it is the first of those with its short hash.
-    pub fn claim_compact(&self, hash: ModuleHash) -> bool {
-        self.write(|tables| *tables.compact.entry(hash.into()).or_insert(hash) == hash)
+    /// Whether code may write compact records: it is the first with its short hash.
+    pub fn claim_compact(&self, code: CodeHash) -> bool {
+        self.write(|tables| *tables.compact.entry(code.into()).or_insert(code) == code)
     }
 
-    /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed. O(objects).
+    /// The name of an application's module: that of the shader module with the lowest handle, or of one that is destroyed.
+    /// O(objects).
     pub fn module_name(&self, hash: ModuleHash) -> Option<String> {
         self.read(|tables| {
             let objects = tables.objects.iter();
             let named = objects.filter(|((kind, _), object)| {
-                *kind == ObjectType::SHADER_MODULE && !object.name.is_empty() && object.uses_of(hash).next().is_some()
+                *kind == ObjectType::SHADER_MODULE && !object.name.is_empty() && object.is_of(hash)
             });
             let lowest = named.min_by_key(|((_, handle), _)| *handle);
+            let destroyed = tables.modules.values().filter(|r| r.module.sites.module_hash == hash);
             let name = lowest.map(|(_, object)| &object.name);
-            let name = name.or_else(|| Some(&tables.modules.get(&hash)?.name))?;
-            (!name.is_empty()).then(|| name.clone())
+            let name = name.or_else(|| destroyed.map(|r| &r.name).find(|name| !name.is_empty()))?;
+            Some(name.clone())
         })
     }
 
-    /// The stages of pipelines and shader objects that run a module, those of destroyed ones and of binaries included.
+    /// The stages of pipelines and shader objects that run this code, those of destroyed ones and of binaries included.
     /// O(objects).
-    pub fn stages(&self, hash: ModuleHash) -> Vec<PipelineStage> {
+    pub fn stages(&self, code: CodeHash) -> Vec<PipelineStage> {
         self.read(|tables| {
             let objects = tables.objects.values().chain(&tables.destroyed);
             let mut stages = Vec::new();
             for (number, object) in (0..).zip(objects) {
-                let linked = object.uses_of(hash).filter(|used| !used.is_in_library);
+                let linked = object.uses_of(code).filter(|used| !used.is_in_library);
                 stages.extend(
                     linked
                         .filter_map(|used| used.stage.as_ref())
@@ -302,7 +304,7 @@ impl Objects {
                         }),
                 );
             }
-            let module = tables.modules.get(&hash);
+            let module = tables.modules.get(&code);
             let exported = module.and_then(|reportable| reportable.exported.as_ref());
             stages.extend(exported.into_iter().flatten().cloned());
             stages

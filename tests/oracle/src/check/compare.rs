@@ -62,6 +62,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
             after_pass: Some(&mut after_pass),
             place: Some(place),
             not_sanitized: Some(&mut not_sanitized),
+            ..Hooks::default()
         };
         let outcome = instrument_with(words, options, hooks);
         // A module that is refused with its checks is refused without them, after passes that see fewer aborts.

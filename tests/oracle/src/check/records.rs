@@ -45,7 +45,7 @@ pub(super) fn same(
     let snapshot = Snapshot::from_bytes(rewritten.arena.bytes());
     let sites = Arc::new(module.sites.clone());
     let found = snapshot.records_of(capacity, &|hash| {
-        (hash == module.module_hash.into()).then(|| Arc::clone(&sites))
+        (hash == module.sites.code().into()).then(|| Arc::clone(&sites))
     });
     if found.unfinished != 0 {
         return Err(format!("{} records are unfinished", found.unfinished));
@@ -64,8 +64,8 @@ pub(super) fn same(
         };
         payload(abort, (record, &found), rewritten)?;
         values(record, &found, module)?;
-        if record.module_hash != module.module_hash {
-            return Err("a record has the hash of another module".into());
+        if record.code != module.sites.code() {
+            return Err("a record has the hash of other code".into());
         }
     }
     let missing = remaining.len() as u32;

@@ -103,7 +103,7 @@ impl Writer<'_> {
             (0..shape.identity).map(|index| self.out.emit(op::CompositeExtract, uint, (identity, Literal(index))));
         let first = ids.next();
         let other: Vec<Id> = ids.collect();
-        let origin = self.out.constant(Origin::word(self.runtime.hash, shape.units()));
+        let origin = self.out.constant(Origin::word(self.runtime.code, shape.units()));
         let mut words = vec![first.unwrap_or_else(|| self.out.constant(0)), origin];
         words.extend(other);
         if shape.has_specialization {

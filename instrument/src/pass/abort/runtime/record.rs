@@ -5,6 +5,7 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS, header};
+use vkabort_record::site::{CodeHash, ModuleHash};
 
 /// Header fields that the code which reserves a record knows.
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +69,10 @@ impl Runtime {
         self.store_unit(out, record, header::IDENTITY / UNIT_WORDS, identity);
     }
 
-    /// The halves of the module's hash, the low one first.
+    /// The halves of the code's hash, the low one first.
     pub(super) fn hash_words(&self, out: &mut Emitter) -> [Id; 2] {
-        [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| out.constant(value))
+        let CodeHash(ModuleHash(hash)) = self.code;
+        [hash as u32, (hash >> 32) as u32].map(|value| out.constant(value))
     }
 
     /// Stores word `index` of a record.

@@ -9,7 +9,7 @@ use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::{capability, memory_model, scope, storage_class};
 use crate::spv::{Code, Id, op};
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::CodeHash;
 
 /// What the shared functions depend on, and their ids so far.
 ///
@@ -31,7 +31,7 @@ pub(crate) struct Runtime {
     pub(super) scalar_stores: bool,
     /// Whether the records of entry points that defer all of theirs are compact.
     pub(crate) compact_records: bool,
-    pub(super) hash: ModuleHash,
+    pub(super) code: CodeHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
     pub(super) scope: u32,
@@ -75,7 +75,7 @@ pub(crate) struct ArenaTypes {
 
 impl Runtime {
     /// Declares nothing yet. `single_site`: whether invocations leave only by one abort, and with a record.
-    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash, single_site: bool) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options, code: CodeHash, single_site: bool) -> Self {
         let model = index.inst(index.sections.memory_model).memory_model();
         let uses_vulkan_memory_model = model == memory_model::Vulkan;
         // The Vulkan memory model allows the scope Device only with this capability.
@@ -88,7 +88,7 @@ impl Runtime {
             memory_barriers: options.memory_barriers,
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
-            hash,
+            code,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
                 scope::Device

@@ -1,0 +1,107 @@
+//! Invalid modules in which an analysis could go on for ever, or collect more than memory holds.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+use vkabort_instrument::{Checks, Options, Sanitize, instrument};
+use vkabort_oracle::op;
+use vkabort_oracle::words::push;
+
+/// Ids that both modules have.
+const MAIN: u32 = 1;
+const VOID: u32 = 2;
+const PROCEDURE: u32 = 3;
+const UINT: u32 = 4;
+const FLOAT: u32 = 5;
+const ZERO: u32 = 6;
+const NINE: u32 = 7;
+const START: u32 = 8;
+/// Ids of the types of a buffer, of the buffer, and of a pointer into it.
+const ELEMENT: u32 = 9;
+const BLOCK: u32 = 10;
+const TO_BLOCK: u32 = 11;
+const TO_ELEMENT: u32 = 12;
+const BUFFER: u32 = 13;
+const AT: u32 = 14;
+const STORAGE_BUFFER: u32 = 12;
+
+/// A compute shader with this code, which stores to the only member of a buffer. `element` declares the member's type.
+fn module(element: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u32> {
+    let mut words = vec![0x0723_0203, 0x1_0300, 0, 32, 0];
+    let name = u32::from_le_bytes(*b"main");
+    let before: [(u16, &[u32]); 8] = [
+        (op::Capability, &[1]),
+        (op::MemoryModel, &[0, 1]),
+        (op::EntryPoint, &[5, MAIN, name, 0]),
+        (op::ExecutionMode, &[MAIN, 17, 1, 1, 1]),
+        (op::TypeVoid, &[VOID]),
+        (op::TypeFunction, &[PROCEDURE, VOID]),
+        (op::TypeInt, &[UINT, 32, 0]),
+        (op::TypeFloat, &[FLOAT, 32]),
+    ];
+    let types: [(u16, &[u32]); 6] = [
+        (op::Constant, &[UINT, ZERO, 0]),
+        (op::Constant, &[UINT, NINE, 9]),
+        (op::TypeStruct, &[BLOCK, ELEMENT]),
+        (op::TypePointer, &[TO_BLOCK, STORAGE_BUFFER, BLOCK]),
+        (op::TypePointer, &[TO_ELEMENT, STORAGE_BUFFER, ELEMENT]),
+        (op::Variable, &[TO_BLOCK, BUFFER, STORAGE_BUFFER]),
+    ];
+    let start: [(u16, &[u32]); 3] = [
+        (op::Function, &[VOID, MAIN, 0, PROCEDURE]),
+        (op::Label, &[START]),
+        (op::AccessChain, &[TO_ELEMENT, AT, BUFFER, ZERO]),
+    ];
+    let end: [(u16, &[u32]); 2] = [(op::Return, &[]), (op::FunctionEnd, &[])];
+    let parts = [&before[..], element, &types, &start, code, &end];
+    for (opcode, operands) in parts.into_iter().flatten() {
+        push(&mut words, *opcode, operands);
+    }
+    words
+}
+
+/// Rewrites a module with all checks. It may be refused, but within the time.
+fn ends(words: Vec<u32>) {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        let options = Options {
+            sanitize: Sanitize {
+                checks: Checks::all(),
+                ..Sanitize::default()
+            },
+            ..Options::default()
+        };
+        let _ = done.send(instrument(&words, &options).is_ok());
+    });
+    is_done
+        .recv_timeout(Duration::from_secs(60))
+        .expect("the rewrite ends without a panic");
+}
+
+#[test]
+fn a_pointer_that_is_loaded_from_itself() {
+    let [loaded, quotient] = [15, 16];
+    let element = [(op::TypeInt, &[ELEMENT, 32, 1][..])];
+    ends(module(
+        &element,
+        &[
+            (op::Load, &[UINT, loaded, loaded]),
+            (op::UDiv, &[UINT, quotient, NINE, loaded]),
+            (op::Store, &[AT, quotient]),
+        ],
+    ));
+}
+
+#[test]
+fn a_vector_of_very_many_components() {
+    let [loaded, sum] = [15, 16];
+    let element = [(op::TypeVector, &[ELEMENT, FLOAT, u32::MAX][..])];
+    ends(module(
+        &element,
+        &[
+            (op::Load, &[ELEMENT, loaded, AT]),
+            (op::FAdd, &[ELEMENT, sum, loaded, loaded]),
+            (op::Store, &[AT, sum]),
+        ],
+    ));
+}
