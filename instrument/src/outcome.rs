@@ -4,7 +4,10 @@ use vkabort_record::site::{CodeHash, SiteTable};
 
 /// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there is one of a module, at the time of its creation")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of a module, at the time of its creation"
+)]
 pub enum Outcome {
     /// The module declares none of the capabilities that [`Options::lowers`] selects. Use it unchanged.
     Unchanged,

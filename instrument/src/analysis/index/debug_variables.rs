@@ -24,6 +24,11 @@ pub(crate) struct LocalVariable {
 }
 
 impl LocalVariable {
+    /// The name of the variable of which this is a part, if the name has members or elements.
+    pub(crate) fn whole_name(&self) -> &str {
+        self.name.split(['.', '[']).next().unwrap_or(&self.name)
+    }
+
     /// Whether a position is in the variable's scope.
     pub(crate) fn is_in_scope(&self, index: &Index<'_>, position: &Position<'_>) -> bool {
         self.is_in_scope_of(index, position, 1)

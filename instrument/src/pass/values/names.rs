@@ -70,7 +70,7 @@ impl NamedVariables {
             }
         }
         for (object, variable) in &flow.accesses.described {
-            let group = found.groups.entry(whole(&variable.name).to_owned()).or_default();
+            let group = found.groups.entry(variable.whole_name().to_owned()).or_default();
             group.described.push((*object, variable.clone()));
         }
         found
@@ -133,9 +133,4 @@ impl NamedVariables {
         });
         found.collect()
     }
-}
-
-/// The variable of which a name with members or elements names a part.
-pub(super) fn whole(name: &str) -> &str {
-    name.split(['.', '[']).next().unwrap_or(name)
 }

@@ -1,6 +1,5 @@
 //! Scopes of variables in the text of the source, for compilers that do not describe lexical blocks: Slang and glslang.
 
-use super::names::whole;
 use crate::analysis::index::debug_variables::LocalVariable;
 use crate::analysis::index::source_text::{Extent, Texts};
 use crate::analysis::macro_uses::macro_uses;
@@ -28,7 +27,7 @@ impl SourceScopes {
         for variable in variables {
             if !found.variables.contains_key(&variable.id)
                 && let Some(declaration) = variable.declaration(index, texts)
-                && let Some(scope) = texts.scope(&declaration, whole(&variable.name))
+                && let Some(scope) = texts.scope(&declaration, variable.whole_name())
             {
                 found.variables.insert(variable.id, scope);
             }
