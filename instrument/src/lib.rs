@@ -64,6 +64,7 @@ pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Trap, Values};
 pub use outcome::{AfterPass, ClaimCompact, Hooks, Instrumented, NotSanitized, Outcome, Place};
 pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, LoopTimeout, Sanitize};
+use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not
@@ -74,6 +75,17 @@ use vkabort_record::site::{ModuleHash, SiteTable};
 /// An [`Error`] if the module is malformed or uses something unsupported.
 pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
     pipeline::sites(words, options)
+}
+
+/// What each load of memory that only the invocation sees may read, by word offset: the offsets of stores, or of calls whose function
+/// stores; `None` for what is there when the function is called. Loads of other memory are left out. For tests of the view of values.
+///
+/// # Errors
+///
+/// The module is malformed.
+#[doc(hidden)]
+pub fn sources_of_loads(words: &[u32]) -> Result<BTreeMap<usize, BTreeSet<Option<usize>>>> {
+    analysis::view::sources_of_loads(words)
 }
 
 /// The hash of a module with the specialisation data in `options`, as in reports.

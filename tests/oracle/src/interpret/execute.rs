@@ -32,6 +32,9 @@ impl Machine<'_> {
         self.depth = 0;
         self.values.fill(None);
         self.variables.fill(None);
+        if let Some(writers) = &mut self.writers {
+            writers.begin();
+        }
         let module = self.module;
         for inst in module.globals.iter().filter(|i| i.op == op::Variable) {
             let (pointer, id, class) = (inst.word(0), inst.word(1), inst.word(2));
@@ -48,7 +51,7 @@ impl Machine<'_> {
         let Some(function) = module.function(entry.function) else {
             return unsupported("an entry point without a function");
         };
-        self.call(function, Vec::new()).map(|flow| match flow {
+        self.call(function, Vec::new(), None).map(|flow| match flow {
             Flow::Returned(_) => InvocationEnd::Returned,
             Flow::End(end) => end,
         })
@@ -66,7 +69,7 @@ impl Machine<'_> {
     fn poll(&mut self, function: &Function) -> Result<Flow> {
         let earlier = self.earlier_aborts;
         self.add_to_cursor(earlier.map(|(cursor, count)| (cursor, count.wrapping_neg())));
-        let flow = self.call(function, Vec::new());
+        let flow = self.call(function, Vec::new(), None);
         self.add_to_cursor(earlier);
         flow
     }
@@ -80,8 +83,12 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Flow> {
+    /// `call`: the word offset of the instruction that calls the function.
+    pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>, call: Option<usize>) -> Result<Flow> {
         self.depth += 1;
+        if let Some(writers) = &mut self.writers {
+            writers.enter(call);
+        }
         if self.depth > MAX_DEPTH {
             return unsupported("calls that are nested too deeply");
         }
@@ -121,7 +128,7 @@ impl Machine<'_> {
                             .collect::<Result<_>>()?;
                         let flow = match Some(callee.id) == self.rewritten.poll {
                             true => self.poll(callee)?,
-                            false => self.call(callee, arguments)?,
+                            false => self.call(callee, arguments, Some(inst.offset))?,
                         };
                         match flow {
                             Flow::Returned(Some(value)) => put(&mut self.values, inst.word(1), Some(value)),
@@ -136,6 +143,9 @@ impl Machine<'_> {
                                 self.rewritten.leave(function, &open)?;
                             }
                             self.depth -= 1;
+                            if let Some(writers) = &mut self.writers {
+                                writers.leave();
+                            }
                             return Ok(flow);
                         }
                     },
@@ -256,9 +266,19 @@ impl Machine<'_> {
             op::AccessChain | op::InBoundsAccessChain => {
                 Value::Pointer(self.chain(inst.word(2), self.type_of(inst.word(2)), inst.operands_from(3))?)
             }
-            op::Load => self.load(ty, &self.pointer(inst.word(2))?, inst.operands_from(3))?,
+            op::Load => {
+                let pointer = self.pointer(inst.word(2))?;
+                let value = self.load(ty, &pointer, inst.operands_from(3))?;
+                if let Some(writers) = &mut self.writers {
+                    writers.load(inst.offset, &pointer, &value);
+                }
+                value
+            }
             op::Store => {
                 let (pointer, value) = (self.pointer(ty)?, self.value(id)?.clone());
+                if let Some(writers) = &mut self.writers {
+                    writers.store(inst.offset, &pointer, &value);
+                }
                 return self.store(self.type_of(id), &pointer, value, inst.operands_from(2));
             }
             op::MemoryBarrier => return Ok(()),

@@ -6,10 +6,11 @@ use super::memory::Region;
 use super::reconvergence::Rewritten;
 use super::types::{Type, Types};
 use super::value::{BytePointer, Pointer, Scalar, Space, Value};
+use super::writers::{Writer, Writers};
 use crate::module::{Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
 use crate::words::read_string;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Memory at a physical address.
 #[derive(Clone, Debug)]
@@ -91,6 +92,7 @@ pub struct Machine<'m> {
     pub(super) iterations_left: u32,
     /// The address of a rewrite's CURSOR, and its value before this invocation.
     pub(super) earlier_aborts: Option<(u64, u32)>,
+    pub(super) writers: Option<Writers>,
 }
 
 /// Sets the element of an id, unless the id exceeds the module's bound.
@@ -168,6 +170,7 @@ impl<'m> Machine<'m> {
             clock: None,
             iterations_left: 0,
             earlier_aborts: None,
+            writers: None,
         };
         let mut buffers = setup.buffers;
         for inst in &module.globals {
@@ -181,6 +184,16 @@ impl<'m> Machine<'m> {
             }
         }
         Ok(machine)
+    }
+
+    /// Records who writes what loads read, from now on.
+    pub fn record_writers(&mut self) {
+        self.writers = Some(Writers::default());
+    }
+
+    /// The recorded writers of each load, by its word offset.
+    pub fn writers(&self) -> impl Iterator<Item = (&usize, &BTreeSet<Writer>)> {
+        self.writers.iter().flat_map(Writers::loads)
     }
 
     /// Lets loops use up a budget, and numbers the aborts of the module as its sites do.

@@ -15,6 +15,7 @@ mod pointer;
 mod reconvergence;
 pub mod types;
 pub mod value;
+mod writers;
 
 pub use error::{InterpretError, Result};
 pub use loop_budget::LoopBudget;
