@@ -6,11 +6,12 @@ use std::ffi::c_int;
 use std::hint::black_box;
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
-use vkabort_instrument::{Options, instrument};
+use vkabort_instrument::{Checks, Options, Sanitize, instrument};
 use vkabort_oracle::words::without_extensions;
 use vkabort_runner::{Case, Measurement};
 use vkabort_tests::glsl;
 use vkabort_tests::large_shader::shader;
+use vkabort_tests::measure::shaders::Variant;
 use vkabort_tests::measure::{shortest, shortest_of_each};
 
 /// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
@@ -49,6 +50,8 @@ const VULKAN_1_3: c_int = 25;
 const SAMPLES: usize = 15;
 const SAMPLE: Duration = Duration::from_millis(20);
 
+/// The metric of planting checks into long chains.
+pub const CHAIN: &str = "planting ms";
 /// SPIRV-Tools without validation, in tables.
 pub const SPIRV_TOOLS: &str = "SPIRV-Tools, no pass";
 /// SPIRV-Tools as it is by default.
@@ -67,7 +70,16 @@ pub const REWRITING: Case = Case::new("rewrite::all", |_| Ok(measure(Measurement
 /// A shader does not compile.
 fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
     let options = Options::default();
+    let rewrite_with = rewrite;
     let rewrite = |words: &[u32]| rewrite(words, &options);
+    let with_checks = Options {
+        sanitize: Sanitize {
+            checks: Checks::defaults(),
+            ..Sanitize::default()
+        },
+        ..Options::default()
+    };
+    let plant = |words: &[u32]| rewrite_with(words, &with_checks);
     for length in [100, 10_000, 1_000_000] {
         let words = without_aborts(length);
         let time = shortest(SAMPLES, || repeated(|| rewrite(&words)))?;
@@ -100,8 +112,15 @@ fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
             || repeated(|| round_trip(&plain, false)),
         )?;
         let validated = shortest(SAMPLES, || repeated(|| round_trip(&plain, true)))?;
+        let planted = shortest(SAMPLES, || repeated(|| plant(words)))?;
         let subject = format!("{} words", words.len());
-        for (variant, time) in [("layer", ours), (SPIRV_TOOLS, theirs), (WITH_VALIDATION, validated)] {
+        let variants = [
+            ("layer", ours),
+            (SPIRV_TOOLS, theirs),
+            (WITH_VALIDATION, validated),
+            (Variant::DefaultChecks.name(), planted),
+        ];
+        for (variant, time) in variants {
             each(&Measurement::new(
                 &subject,
                 variant,
@@ -110,7 +129,27 @@ fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
             ));
         }
     }
+    for length in [1_250, 2_500, 5_000, 10_000] {
+        let words = chain(length)?;
+        let time = shortest(3, || {
+            let start = Instant::now();
+            plant(&words)?;
+            Ok(start.elapsed())
+        })?;
+        let subject = format!("{length} divisions in a chain");
+        let variant = Variant::DefaultChecks.name();
+        each(&Measurement::new(&subject, variant, CHAIN, time.as_secs_f64() * 1e3));
+    }
     Ok(())
+}
+
+/// A shader of `length` divisions, each of the result of the one before it.
+fn chain(length: usize) -> Result<Vec<u32>> {
+    let divisions = "x = words[2] / (x - y);\n".repeat(length);
+    glsl::compile_compute(&format!(
+        "#version 460\nlayout(local_size_x = 1) in;\nlayout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
+         void main() {{ uint x = words[0], y = words[1];\n{divisions}words[0] = x; }}"
+    ))
 }
 
 /// A module of `length` words without the capabilities that are lowered.

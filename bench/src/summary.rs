@@ -2,7 +2,7 @@
 
 use crate::comparison::{NOT_MEASURED, Pair, added, each, joined, pairs, ratios, signed, summed};
 use crate::parts::Part;
-use crate::rewriting::{SPIRV_TOOLS, WITH_VALIDATION};
+use crate::rewriting::{CHAIN, SPIRV_TOOLS, WITH_VALIDATION};
 use std::collections::BTreeMap;
 use vkabort_runner::Measurement;
 use vkabort_runner::measurements::number;
@@ -64,6 +64,10 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
     let scan: Vec<String> = scan
         .map(|one| format!("{}: {} ns", one.subject, one.value.map_or_else(String::new, number)))
         .collect();
+    let chains = of(Part::Rewrite).iter().filter(|one| one.metric == CHAIN);
+    let chains: Vec<String> = chains
+        .map(|one| format!("{}: {} ms", one.subject, one.value.map_or_else(String::new, number)))
+        .collect();
     let large = of(Part::Messages)
         .iter()
         .filter(|one| one.subject.starts_with("64 KiB"));
@@ -105,6 +109,18 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             "SPIRV-Tools reading and writing the module",
             "",
             ratios(pairs(of(Part::Rewrite), "rewrite us", layer, SPIRV_TOOLS)),
+        ),
+        row(
+            "rewrite with the default checks",
+            "rewrite",
+            "2x",
+            ratios(pairs(of(Part::Rewrite), "rewrite us", default_checks, layer)),
+        ),
+        row(
+            "planting into long chains",
+            "their length",
+            "linear, below 200 ms",
+            joined(&chains),
         ),
         compiled(
             "code, abort never taken",
