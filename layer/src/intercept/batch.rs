@@ -64,11 +64,10 @@ impl<I: EditCreateInfo> Batch<I> {
         self.indices.truncate(count);
     }
 
-    /// Whether a module of the objects has checks.
-    pub fn has_checks(&self) -> bool {
-        // A module without a stage is replaced.
-        let mut stages = self.modules.iter().flatten().filter(|used| used.stage.is_some());
-        stages.any(|used| used.module.has_checks())
+    /// Whether an object has code with checks. A module that the driver has refused with them is replaced.
+    pub fn has_checks(&self, device: &Device) -> bool {
+        let mut checked = self.modules.iter().flatten().filter(|used| used.module.has_checks());
+        checked.any(|used| !device.runs_without_checks(used.module.sites.module_hash))
     }
 
     /// Whether to create all objects once more: the driver refused some whose modules had checks, and from now on have none. The

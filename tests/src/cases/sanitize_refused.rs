@@ -15,7 +15,11 @@ use vkabort_record::layout::SLOT_UNITS;
 use vkabort_record::site::CodeHash;
 
 const CHECKS: &[(&str, &str)] = &[("sanitize", "default")];
-const LOGGED: &[(&str, &str)] = &[("sanitize", "default"), ("log_level", "warning")];
+const LOGGED: &[(&str, &str)] = &[
+    ("sanitize", "default"),
+    ("log_level", "warning"),
+    ("loop_timeout_ms", "0"),
+];
 const LOSE: &[(&str, &str)] = &[("sanitize", "default"), ("on_abort", "lose")];
 const WITHOUT_VALUES: &[(&str, &str)] = &[("sanitize", "default"), ("values", "off")];
 /// The messages of both versions, each with its own values, and the name of the module.
