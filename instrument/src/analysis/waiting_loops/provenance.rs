@@ -5,11 +5,19 @@
 //! logs something on the way does not depend on it. Neither do the iterations of a loop inside: if that one waits, it polls itself.
 
 use super::scope::Scope;
+use crate::analysis::index::Index;
 use crate::analysis::index::typed::{BlockIndex, CellIndex, DefIndex};
 use crate::analysis::view::{Definition, EventKind, ObjectClass, Origin};
+use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
+
+/// Whether an access is to memory that only the invocation sees.
+fn is_private(index: &Index<'_>, access: &Inst<'_>) -> bool {
+    let class = index.storage_class(index.type_of(access.pointer()));
+    matches!(class, Some(storage_class::Function | storage_class::Private))
+}
 
 /// Something that others are computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +69,19 @@ impl<'w> Scope<'_, '_, 'w> {
             self.add_returned(left, &mut sources);
         }
         self.depends(sources)
+    }
+
+    /// Whether a shared read is stored to memory that only the invocation sees.
+    pub(super) fn stores_shared(&self) -> bool {
+        let index = self.view.index;
+        let blocks = self
+            .control
+            .blocks()
+            .iter()
+            .filter_map(|number| index.blocks.get(*number));
+        let insts = blocks.flat_map(|block| index.body(block));
+        let stores = insts.filter(|inst| inst.opcode() == op::Store && is_private(index, inst));
+        self.depends(stores.map(|store| Source::Value(store.stored_value())).collect())
     }
 
     fn returns(&self) -> impl Iterator<Item = (BlockIndex, Inst<'w>)> + '_ {
@@ -144,7 +165,8 @@ impl<'w> Scope<'_, '_, 'w> {
                     let before = worklist.len();
                     worklist.extend(view.memory.read(access).map(Source::Memory));
                     if worklist.len() == before && view.graph.is_reachable(block) {
-                        return false;
+                        let is_known = !self.shared.private_has_shared && !self.synchronizes;
+                        return is_known && is_private(view.index, &inst);
                     }
                 }
                 None => worklist.push(Source::Value(self.shared.memory.pointers.base(inst.pointer()))),

@@ -12,17 +12,41 @@ use crate::spv::Id;
 pub(super) fn summarize<'a, 'w>(index: &'a Index<'w>) -> Option<SharedReads<'a, 'w>> {
     let mut shared = SharedReads::new(index)?;
     let (order, in_recursions) = shared.view.graph.callees_first();
-    for number in in_recursions {
-        shared.set_results(number, anything(&shared, number));
+    examine(&mut shared, &order, &in_recursions);
+    shared.private_has_shared = !in_recursions.is_empty() || order.iter().any(|number| stores_shared(&shared, *number));
+    if shared.private_has_shared {
+        examine(&mut shared, &order, &in_recursions);
     }
-    for number in order {
+    Some(shared)
+}
+
+/// Examines the functions, callees first.
+fn examine(shared: &mut SharedReads<'_, '_>, order: &[FunctionIndex], in_recursions: &[FunctionIndex]) {
+    for &number in in_recursions {
+        shared.set_results(number, anything(shared, number));
+    }
+    for &number in order {
         // Without a read there is nothing to depend on, and entry points have no callers.
         if shared.may_read(number) && !shared.view.is_entry_point(number) {
-            let found = results_of(&shared, number);
+            let found = results_of(shared, number);
             shared.set_results(number, found);
         }
     }
-    Some(shared)
+}
+
+/// Whether a function stores a shared read to memory that only the invocation sees.
+fn stores_shared(shared: &SharedReads<'_, '_>, number: FunctionIndex) -> bool {
+    shared.may_read(number)
+        && shared
+            .view
+            .function(number)
+            .is_none_or(|own| whole(own, shared).stores_shared())
+}
+
+/// All of a function.
+fn whole<'s, 'a, 'w>(own: &'s FunctionView<'a, 'w>, shared: &'s SharedReads<'a, 'w>) -> Scope<'s, 'a, 'w> {
+    let control = ControlDependence::new(own, &own.function.blocks.iter().collect(), None);
+    Scope::new(own, shared, control, false)
 }
 
 /// All results of a function depend on shared reads: it has no view, or is part of a recursion.
@@ -38,8 +62,7 @@ fn results_of(shared: &SharedReads<'_, '_>, number: FunctionIndex) -> Results {
     let Some(own) = shared.view.function(number) else {
         return anything(shared, number);
     };
-    let control = ControlDependence::new(own, &own.function.blocks.iter().collect(), None);
-    let scope = Scope::new(own, shared, control, false);
+    let scope = whole(own, shared);
     let mut found = Results {
         returned: scope.returns_shared(),
         ..Results::default()

@@ -14,7 +14,7 @@ pub(super) struct Scope<'s, 'a, 'w> {
     pub(super) shared: &'s SharedReads<'a, 'w>,
     pub(super) control: ControlDependence,
     /// Plain loads count as shared reads.
-    synchronizes: bool,
+    pub(super) synchronizes: bool,
     /// Stores to memory that the view does not follow, by variable: stored values and blocks. A call with a pointer into it counts as
     /// a store of the call's result.
     pub(super) stores: HashMap<Id, Vec<(Id, BlockIndex)>>,

@@ -38,6 +38,8 @@ pub(super) struct SharedReads<'a, 'w> {
     /// Whether a function or a callee of it has an instruction of each of [`KINDS`].
     kinds: [Table<FunctionIndex, bool>; 4],
     results: Table<FunctionIndex, Results>,
+    /// Whether a shared read is stored to some private memory: of a load that the view does not follow, it is not known which.
+    pub(super) private_has_shared: bool,
 }
 
 impl<'a, 'w> SharedReads<'a, 'w> {
@@ -61,6 +63,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             memory,
             kinds,
             results: index.functions.map(|_| Results::default()),
+            private_has_shared: false,
         })
     }
 
