@@ -34,10 +34,13 @@
 //! over the blocks between the definition and its uses.
 
 mod items;
+mod memory_uses;
 mod observed;
 mod parts;
 mod point;
 mod points;
+mod use_conditions;
+mod use_finder;
 mod uses;
 
 pub(crate) use parts::{ValuePart, component_count, results};

@@ -1,7 +1,7 @@
 //! Whether every path from the definition of an item has an effect of it.
 
 use super::items::{Item, ItemId, ItemKind, Items};
-use super::uses::{ItemUse, UseEffect, UseFinder};
+use super::use_finder::{ItemUse, UseEffect, UseFinder};
 use crate::analysis::graph::BlockTable;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};

@@ -4,7 +4,7 @@ use super::items::{Item, ItemId, ItemKind};
 use super::observed::Solver;
 use super::parts::ValuePart;
 use super::point::{Condition, EffectPoint, Test};
-use super::uses::{ItemUse, UseEffect};
+use super::use_finder::{ItemUse, UseEffect};
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};

@@ -1,0 +1,49 @@
+//! What becomes of an item at a use.
+
+use super::items::ItemId;
+use super::point::Condition;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::view::ModuleView;
+use smallvec::SmallVec;
+
+/// What becomes of an item at a use.
+#[derive(Clone, Debug)]
+pub(super) enum UseEffect {
+    /// It has an effect.
+    Effect,
+    /// It determines each of these items, if the conditions hold.
+    Becomes(SmallVec<[ItemId; 2]>, SmallVec<[Condition; 2]>),
+    /// A phi takes it, at the end of the block of the use.
+    Phi(ItemId),
+    /// It has an effect if all of these items are observed.
+    All(Vec<ItemId>),
+}
+
+/// A use of an item.
+#[derive(Clone, Debug)]
+pub(super) struct ItemUse {
+    pub(super) block: BlockIndex,
+    /// Word offset.
+    pub(super) offset: usize,
+    pub(super) effect: UseEffect,
+}
+
+/// Finds the uses of items.
+pub(super) struct UseFinder<'v, 'a, 'w> {
+    pub(super) view: &'v ModuleView<'a, 'w>,
+    /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
+    pub(super) returns_are_effects: bool,
+}
+
+impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool) -> Self {
+        Self {
+            view,
+            returns_are_effects,
+        }
+    }
+}
+
+pub(super) fn nothing() -> UseEffect {
+    UseEffect::Becomes(SmallVec::new(), SmallVec::new())
+}
