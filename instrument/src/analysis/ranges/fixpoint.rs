@@ -1,19 +1,12 @@
 //! The ranges of the numbers of one function, as a fixpoint.
-
 use super::comparisons::refined;
 use super::facts::{Fact, Facts};
-use super::glsl_operations::computed_glsl;
 use super::interval::Range;
 use super::keys::{Key, Keys};
-use super::operations::computed;
-use crate::analysis::index::Index;
-use crate::analysis::index::constant::Length;
+use super::rules::{Operand, Rule, Solver, integer_bits, result};
 use crate::analysis::index::typed::BlockIndex;
-use crate::analysis::view::path::{Path, type_at};
-use crate::analysis::view::{FunctionView, Origin};
-use crate::options::Options;
-use crate::spv::op::{built_in, decoration};
-use crate::spv::{Id, Inst, op};
+use crate::analysis::view::FunctionView;
+use crate::spv::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
 
@@ -25,31 +18,12 @@ const NARROWINGS: u32 = 2;
 pub(super) const MOST_STEPS: u32 = 64;
 const MOST_LEVELS: u32 = 8;
 
-/// What does not change between questions about one function.
-pub(super) struct Solver<'s, 'a, 'w> {
-    pub(super) function: &'s FunctionView<'a, 'w>,
-    pub(super) options: &'s Options,
-    pub(super) local_size: Option<[u32; 3]>,
-    /// The imported sets `GLSL.std.450`.
-    pub(super) glsl: &'s [Id],
-}
-
 /// Names, facts and ranges of one function.
 pub(super) struct FunctionRanges {
     pub(super) keys: Keys,
     facts: Facts,
     /// `None` for numbers of code that is never reached.
     ranges: HashMap<Key, Option<Range>>,
-}
-
-/// An operand of a number: its name, and the block in which it is known when the number is computed.
-#[derive(Clone)]
-struct Operand {
-    key: Key,
-    block: BlockIndex,
-    /// Of a phi: the block that the edge from `block` leads to.
-    to: Option<BlockIndex>,
-    bits: u32,
 }
 
 /// A number whose range is being found.
@@ -62,22 +36,6 @@ struct Node {
     growths: u32,
     /// Positions of the numbers that depend on it.
     dependents: Vec<usize>,
-}
-
-/// How a number is computed.
-#[derive(Clone)]
-enum Rule {
-    /// It is in this range, whatever else.
-    Fixed(Range),
-    /// It is one of the operands.
-    Join(Vec<Operand>),
-    /// By an operation with one result.
-    Operation {
-        opcode: u16,
-        /// The instruction of `GLSL.std.450`.
-        extended: Option<u32>,
-        operands: Vec<Operand>,
-    },
 }
 
 impl FunctionRanges {
@@ -342,148 +300,4 @@ impl FunctionRanges {
             }
         }
     }
-}
-
-impl Solver<'_, '_, '_> {
-    /// Width of a number. `None` for what is not an integer.
-    fn bits(&self, key: &Key) -> Option<u32> {
-        let index = self.function.index;
-        let ty = match key {
-            Key::Value(id, path) => {
-                let inst = index.def(*id)?;
-                let ty = match inst.opcode() {
-                    op::Variable => index.def(inst.result_type())?.pointee(),
-                    _ => inst.result_type(),
-                };
-                type_at(index, ty, path)
-            }
-            Key::Memory(definition, path) => type_at(index, self.function.object(*definition)?.ty, path),
-        };
-        integer_bits(index, ty)
-    }
-
-    /// How a number is computed.
-    fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
-        let function = self.function;
-        let full = Rule::Fixed(Range::full(bits));
-        match key {
-            Key::Value(id, path) => {
-                let Some(inst) = function.index.def(*id) else {
-                    return full;
-                };
-                self.rule_of(keys, &inst, path, bits).unwrap_or(full)
-            }
-            Key::Memory(definition, path) => match function.memory.definitions.get(*definition) {
-                Some(phi) if phi.origin == Origin::Phi => {
-                    let operands = phi.operands.iter().map(|(from, operand)| Operand {
-                        key: keys.held(function, *operand, path.clone()),
-                        block: *from,
-                        to: Some(phi.block),
-                        bits,
-                    });
-                    Rule::Join(operands.collect())
-                }
-                _ => full,
-            },
-        }
-    }
-
-    /// How the part at `path` of the result of an instruction is computed. `None` if nothing is known.
-    fn rule_of(&self, keys: &mut Keys, inst: &Inst<'_>, path: &Path, bits: u32) -> Option<Rule> {
-        let function = self.function;
-        let index = function.index;
-        match inst.opcode() {
-            op::Variable => return Some(Rule::Fixed(self.built_in(inst.result(), path, bits)?)),
-            op::Constant | op::SpecConstant | op::SpecConstantOp => {
-                return match index.value(inst.result(), self.options)? {
-                    Length::Fixed(value) => Some(Rule::Fixed(Range::only(value, bits))),
-                    Length::Specialised { .. } => None,
-                };
-            }
-            op::ConstantNull => return Some(Rule::Fixed(Range::only(0, bits))),
-            _ => {}
-        }
-        let block = function.block_of(inst.result())?;
-        let mut operand = |id: Id, block: BlockIndex, to: Option<BlockIndex>| {
-            let key = keys.name(function, id, path.clone());
-            let bits = self.bits(&key)?;
-            Some(Operand { key, block, to, bits })
-        };
-        let words = match inst.opcode() {
-            op::Phi => {
-                let pairs = inst.phi_pairs().filter_map(|(value, label)| {
-                    let from = index.block_of_label(function.function, label)?;
-                    function.graph.is_reachable(from).then_some((value, from))
-                });
-                let operands = pairs.map(|(value, from)| operand(value, from, Some(block)));
-                return Some(Rule::Join(operands.collect::<Option<_>>()?));
-            }
-            op::Select => {
-                let operands = [inst.id(4), inst.id(5)].map(|id| operand(id, block, None));
-                return Some(Rule::Join(operands.into_iter().collect::<Option<_>>()?));
-            }
-            op::ExtInst if self.glsl.contains(&inst.ext_inst_set()) => 5,
-            op::ExtInst => return None,
-            _ => 3,
-        };
-        if !is_by_component(inst.opcode()) || path.len() > 1 {
-            return None;
-        }
-        let operands = inst.ids(words).map(|id| operand(id, block, None));
-        Some(Rule::Operation {
-            opcode: inst.opcode(),
-            extended: (words == 5).then(|| inst.ext_inst()),
-            operands: operands.collect::<Option<_>>()?,
-        })
-    }
-
-    /// The bound of a built-in.
-    fn built_in(&self, variable: Id, path: &Path, bits: u32) -> Option<Range> {
-        let kind = self.function.index.decoration(variable, decoration::BuiltIn)?;
-        let size = || self.local_size;
-        let product = || size()?.iter().try_fold(1u32, |all, part| all.checked_mul(*part));
-        let count = match (kind, path.as_slice()) {
-            (built_in::LocalInvocationIndex, []) => product()?,
-            (built_in::LocalInvocationId, [component]) => *size()?.get(*component as usize)?,
-            // Vulkan, VkPhysicalDeviceSubgroupProperties: at most 128 invocations.
-            (built_in::SubgroupLocalInvocationId, []) => 128,
-            _ => return None,
-        };
-        Some(Range::only(0, bits).join(Range::only(count.checked_sub(1)?.into(), bits)))
-    }
-}
-
-/// The range of the result of an instruction, or of one of `GLSL.std.450`.
-fn result(opcode: u16, extended: Option<u32>, operands: &[Range], bits: u32) -> Option<Range> {
-    match extended {
-        Some(number) => computed_glsl(number, operands),
-        None => computed(opcode, operands, bits),
-    }
-}
-
-/// Whether each component of the result depends on the same component of the operands.
-fn is_by_component(opcode: u16) -> bool {
-    matches!(
-        opcode,
-        op::ExtInst
-            | op::UConvert
-            | op::SConvert
-            | op::Bitcast
-            | op::SNegate
-            | op::IAdd
-            | op::ISub
-            | op::IMul
-            | op::UDiv..=op::SDiv
-            | op::UMod..=op::SMod
-            | op::ShiftRightLogical..=op::BitCount
-    )
-}
-
-/// Width of an integer type or of the components of a vector of integers, if it has at most 64 bits.
-pub(super) fn integer_bits(index: &Index<'_>, ty: Id) -> Option<u32> {
-    let mut ty = index.def(ty)?;
-    if ty.opcode() == op::TypeVector {
-        ty = index.def(ty.element_type())?;
-    }
-    (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
 }

@@ -27,6 +27,7 @@ mod interval;
 mod keys;
 mod local_size;
 mod operations;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -36,9 +37,10 @@ use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
 use facts::Facts;
-use fixpoint::{FunctionRanges, integer_bits};
+use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
 use local_size::local_size;
+use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
 
 /// A place in a function: what is known there.
@@ -93,7 +95,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let solver = fixpoint::Solver {
+        let solver = rules::Solver {
             function,
             options: self.options,
             local_size: self.local_size,

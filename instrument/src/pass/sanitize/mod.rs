@@ -25,6 +25,7 @@ mod filter;
 mod guard;
 mod helper;
 mod indexing;
+mod limits;
 mod loop_clock;
 mod loops;
 mod message;

@@ -1,7 +1,6 @@
 //! Plants aborts into one function.
 
 use super::guard::write_guard;
-use super::loop_clock::LoopClock;
 use super::message::Message;
 use super::module::{ModulePlanter, Planting};
 use super::place::{Place, TestKey};
@@ -18,11 +17,10 @@ use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{control_with_counter, redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
-use crate::lowered::Feature;
 use crate::options::Options;
 use crate::sanitize::Check;
 use crate::spv::operands::result_index;
-use crate::spv::{Id, Inst, Words, op};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,22 +28,22 @@ use vkabort_record::site::Location;
 
 /// A function that checks are planted into.
 pub(super) struct Planter<'p, 'a, 'w> {
-    module: &'p mut ModulePlanter<'a, 'w>,
+    pub(super) module: &'p mut ModulePlanter<'a, 'w>,
     pub(super) index: &'a Index<'w>,
     pub(super) function: &'p Function,
     pub(super) nest: LoopNest,
-    reach: Reach,
+    pub(super) reach: Reach,
     /// How often its loops run, if the check of loops is planted.
     pub(super) repetitions: Option<&'p Repetitions>,
     /// What it computes, unless it is too large.
     pub(super) view: Option<&'p FunctionView<'a, 'w>>,
     /// Blocks in which no invocation can leave the function.
-    closed: BTreeSet<BlockIndex>,
+    pub(super) closed: BTreeSet<BlockIndex>,
     /// New pieces of blocks, and loops whose headers are split, by the block.
     splits: BTreeMap<BlockIndex, Vec<Split>>,
     split_headers: BTreeSet<BlockIndex>,
     /// Headers of loops that get a counter.
-    counted: BTreeSet<BlockIndex>,
+    pub(super) counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
@@ -146,93 +144,9 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.module.places.location(self.function, position)
     }
 
-    /// The private variable that counts loop iterations down from the budget.
-    pub(super) fn counter(&mut self) -> Id {
-        self.module.counting.extend(&self.reach.entry_points);
-        if let Some(counter) = self.module.counter {
-            return counter;
-        }
-        let budget = self.options().sanitize.loop_budget;
-        let out = &mut self.module.out;
-        let (uint, budget) = (out.uint(), out.constant(budget));
-        let counter = out.private(uint, budget);
-        out.name(counter, "vkabort_loop_budget");
-        *self.module.counter.insert(counter)
-    }
-
-    /// What measures the time that loops run. `None`: nothing does.
-    pub(super) fn clock(&mut self) -> Option<LoopClock> {
-        let options = self.options();
-        options.sanitize.loop_timeout?;
-        if !options.lowers.contains(Feature::Abort) {
-            return None;
-        }
-        let ModulePlanter { out, guards, clock, .. } = &mut *self.module;
-        Some(*clock.get_or_insert_with(|| LoopClock::new(out, guards)))
-    }
-
-    /// The function that looks at the clock if its argument is true.
-    fn look_if(&mut self, clock: &LoopClock) -> Id {
-        let ModulePlanter {
-            out, guards, look_if, ..
-        } = &mut *self.module;
-        *look_if.get_or_insert_with(|| clock.write_look_if(out, guards))
-    }
-
     /// Whether checks are planted into a block.
     pub(super) fn is_plantable(&self, block: BlockIndex) -> bool {
         self.module.planting == Planting::Everywhere || !self.closed.contains(&block)
-    }
-
-    /// Drops the hints of a loop that a counter makes wrong, before the counter is planted.
-    pub(super) fn drop_hints(&mut self, header: BlockIndex, merge: &Inst<'_>) {
-        self.counted.insert(header);
-        if self.closed.contains(&header) {
-            let control = control_with_counter(merge.from(3));
-            let operands = (merge.merge_block(), merge.continue_target(), Words(&control));
-            self.module.edits.replace_by(merge, op::LoopMerge, operands);
-        }
-    }
-
-    /// Plants the aborts of a loop whose budget is used up or whose time is up: `write_count` computes whether either may be, and
-    /// whether the budget is.
-    pub(super) fn plant_limits(
-        &mut self,
-        place: &Place<'w>,
-        clock: &LoopClock,
-        write_count: impl FnOnce(&mut Emitter) -> [Id; 2],
-        [used_up, expired]: [Message; 2],
-    ) {
-        if self.closed.contains(&place.block) {
-            let look_if = self.look_if(clock);
-            let mut is_due = Id::NONE;
-            // Code at one offset stays in the order in which it is inserted.
-            self.plant(Check::Loops, place, used_up, |out| {
-                let [due, is_used_up] = write_count(out);
-                is_due = due;
-                is_used_up
-            });
-            self.plant(Check::Loops, place, expired, |out| {
-                let bool = out.bool();
-                out.emit(op::FunctionCall, bool, (look_if, is_due))
-            });
-            return;
-        }
-        self.open_loops(place.block);
-        let out = &mut self.module.out;
-        let [is_due, is_used_up] = write_count(out);
-        let [due, go] = [(); 2].map(|()| out.fresh());
-        out.branch_if(is_due, due, go, go);
-        out.label(due);
-        self.write_abort(Check::Loops, place, is_used_up, |_| used_up);
-        let out = &mut self.module.out;
-        let bool = out.bool();
-        let is_over = out.emit(op::FunctionCall, bool, clock.is_over);
-        self.write_abort(Check::Loops, place, is_over, |_| expired);
-        let out = &mut self.module.out;
-        out.branch(go);
-        out.label(go);
-        self.finish_split(place);
     }
 
     /// Plants an abort that is taken if the condition that `write_condition` computes is true.
@@ -268,7 +182,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// Writes an abort that is taken if `failed`, and opens a block behind it.
-    fn write_abort(
+    pub(super) fn write_abort(
         &mut self,
         check: Check,
         place: &Place<'w>,
@@ -295,7 +209,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// Ends code whose last block continues the block of a place.
-    fn finish_split(&mut self, place: &Place<'w>) {
+    pub(super) fn finish_split(&mut self, place: &Place<'w>) {
         let behind = self.position(place.block, place.offset);
         let out = &mut self.module.out;
         out.write_position(&behind);
@@ -359,7 +273,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// Prepares the loops around a block, so that it can be split and left.
-    fn open_loops(&mut self, block: BlockIndex) {
+    pub(super) fn open_loops(&mut self, block: BlockIndex) {
         let inner = self
             .nest
             .innermost(block)
