@@ -105,3 +105,36 @@ fn a_vector_of_very_many_components() {
         ],
     ));
 }
+
+#[test]
+fn a_composite_whose_type_is_itself() {
+    let [loaded, shifted, composite] = [15, 16, 17];
+    let element = [(op::TypeInt, &[ELEMENT, 32, 1][..])];
+    ends(module(
+        &element,
+        &[
+            (op::Load, &[UINT, loaded, AT]),
+            (op::ShiftLeftLogical, &[UINT, shifted, NINE, loaded]),
+            (op::CompositeConstruct, &[composite, composite, shifted, shifted]),
+            (op::Store, &[AT, composite]),
+        ],
+    ));
+}
+
+#[test]
+fn a_constant_vector_of_itself() {
+    let [pair, constant, loaded, quotient] = [15, 16, 17, 18];
+    let element = [
+        (op::TypeVector, &[pair, UINT, 2][..]),
+        (op::TypeVector, &[ELEMENT, UINT, 2]),
+        (op::ConstantComposite, &[pair, constant, constant, constant]),
+    ];
+    ends(module(
+        &element,
+        &[
+            (op::Load, &[pair, loaded, AT]),
+            (op::UDiv, &[pair, quotient, constant, loaded]),
+            (op::Store, &[AT, quotient]),
+        ],
+    ));
+}

@@ -41,8 +41,14 @@ pub(super) struct Items {
     numbers: HashMap<Item, ItemId>,
 }
 
+/// Indices of a path, of which an item has no more: the part is then all that the first ones lead to. Types are nested less deep, but in
+/// an invalid module a composite may have itself as a part.
+const MAX_PATH: usize = 32;
+
 impl Items {
-    pub(super) fn intern(&mut self, item: Item) -> ItemId {
+    pub(super) fn intern(&mut self, mut item: Item) -> ItemId {
+        let (ItemKind::Value(ValuePart { path, .. }) | ItemKind::Memory { path, .. }) = &mut item.kind;
+        path.truncate(MAX_PATH);
         let next = ItemId(self.all.len() as u32);
         *self.numbers.entry(item.clone()).or_insert_with(|| {
             self.all.push(item);

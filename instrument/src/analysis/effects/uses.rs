@@ -5,7 +5,7 @@ use super::memory_uses::{MemoryPart, push, stored};
 use super::parts::{ValuePart, results};
 use super::use_finder::{ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::view::path::{Path, part_count};
+use crate::analysis::view::path::{Path, part_count, type_at};
 use crate::analysis::view::{FunctionView, ModuleView, ObjectClass, Use};
 use crate::spv::{Id, Inst, op};
 use smallvec::{SmallVec, smallvec};
@@ -89,7 +89,8 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             _ if is_read_by_others(&inst, at.word) => nothing(),
             _ if !self.is_pure(&inst) => UseEffect::Effect,
             _ => {
-                let paths = results(index, &inst, at.word, &part.path).into_iter();
+                let is_part = |path: &Path| path.is_empty() || type_at(index, inst.result_type(), path) != Id::NONE;
+                let paths = results(index, &inst, at.word, &part.path).into_iter().filter(is_part);
                 let parts = paths.map(|path| items.intern(value(inst.result(), path))).collect();
                 UseEffect::Becomes(parts, self.conditions(part, &inst, at.word))
             }

@@ -111,7 +111,19 @@ impl<'a, 'w> Expressions<'a, 'w> {
     /// A constant as the source would write it.
     pub(crate) fn literal(&self, id: Id) -> Option<String> {
         let inst = self.index.def(id)?;
-        let ty = self.index.def(inst.result_type())?;
+        let is_vector = self.index.opcode(inst.result_type()) == op::TypeVector;
+        if inst.opcode() != op::ConstantComposite || !is_vector {
+            return self.scalar_literal(id);
+        }
+        let parts: Vec<String> = inst
+            .ids(3)
+            .map(|part| self.scalar_literal(part))
+            .collect::<Option<_>>()?;
+        Some(format!("({})", parts.join(", ")))
+    }
+
+    fn scalar_literal(&self, id: Id) -> Option<String> {
+        let inst = self.index.def(id)?;
         match inst.opcode() {
             op::ConstantTrue => Some("true".to_owned()),
             op::ConstantFalse => Some("false".to_owned()),
@@ -122,10 +134,6 @@ impl<'a, 'w> Expressions<'a, 'w> {
             op::ConstantNull => {
                 let scalar = self.index.scalar_type(inst.result_type())?;
                 Some(Scalar::from_bits(scalar, 0).to_string())
-            }
-            op::ConstantComposite if ty.opcode() == op::TypeVector => {
-                let parts: Vec<String> = inst.ids(3).map(|part| self.literal(part)).collect::<Option<_>>()?;
-                Some(format!("({})", parts.join(", ")))
             }
             _ => None,
         }
