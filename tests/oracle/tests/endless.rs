@@ -138,3 +138,22 @@ fn a_constant_vector_of_itself() {
         ],
     ));
 }
+
+#[test]
+fn a_load_that_is_stored_before_it() {
+    let [pointer, local, loaded, quotient] = [15, 16, 17, 18];
+    let element = [
+        (op::TypeInt, &[ELEMENT, 32, 1][..]),
+        (op::TypePointer, &[pointer, 7, UINT]),
+    ];
+    ends(module(
+        &element,
+        &[
+            (op::Variable, &[pointer, local, 7]),
+            (op::Store, &[local, loaded]),
+            (op::Load, &[UINT, loaded, local]),
+            (op::UDiv, &[UINT, quotient, NINE, loaded]),
+            (op::Store, &[AT, quotient]),
+        ],
+    ));
+}

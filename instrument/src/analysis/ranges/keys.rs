@@ -84,7 +84,10 @@ fn step(function: &FunctionView<'_, '_>, value: Id, path: &Path) -> Step {
             }
             None => end(),
         },
-        op::Load => loaded(function, &inst, path).unwrap_or_else(end),
+        op::Load => match loaded(function, &inst, path) {
+            Some(Step::Same(id, path)) => earlier(id, path),
+            found => found.unwrap_or_else(end),
+        },
         _ => end(),
     }
 }

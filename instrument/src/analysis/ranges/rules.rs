@@ -13,6 +13,9 @@ use crate::options::Options;
 use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
 
+/// Indices of a part, of a longer one of which nothing is known: in an invalid module a composite may have itself as a part.
+const MAX_PATH: usize = 32;
+
 /// What does not change between questions about one function.
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
@@ -68,6 +71,10 @@ impl Solver<'_, '_, '_> {
 
     /// How a number is computed.
     pub(super) fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
+        let (Key::Value(_, path) | Key::Memory(_, path)) = key;
+        if path.len() > MAX_PATH {
+            return Rule::Fixed(Range::full(bits));
+        }
         let function = self.function;
         let full = Rule::Fixed(Range::full(bits));
         match key {
