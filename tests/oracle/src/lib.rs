@@ -12,6 +12,7 @@ pub mod interpret;
 pub mod module;
 pub mod mutate;
 pub mod plant;
+pub mod seeds;
 pub mod targets;
 pub mod words;
 

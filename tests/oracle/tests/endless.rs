@@ -157,3 +157,36 @@ fn a_load_that_is_stored_before_it() {
         ],
     ));
 }
+
+#[test]
+fn a_counter_that_is_a_part_of_itself() {
+    let [pointer, local, before, next, quotient] = [15, 16, 17, 18, 19];
+    let [header, body, again, end, truth, no] = [20, 21, 22, 23, 24, 25];
+    let element = [
+        (op::TypeInt, &[ELEMENT, 32, 1][..]),
+        (op::TypePointer, &[pointer, 7, UINT]),
+        (op::TypeBool, &[truth]),
+        (op::ConstantFalse, &[truth, no]),
+    ];
+    ends(module(
+        &element,
+        &[
+            (op::Variable, &[pointer, local, 7]),
+            (op::Store, &[local, NINE]),
+            (op::Branch, &[header]),
+            (op::Label, &[header]),
+            (op::LoopMerge, &[end, again, 0]),
+            (op::BranchConditional, &[no, body, end]),
+            (op::Label, &[body]),
+            (op::Load, &[UINT, before, local]),
+            (op::UDiv, &[UINT, quotient, NINE, before]),
+            (op::Store, &[AT, quotient]),
+            (op::CompositeExtract, &[UINT, next, before, 0]),
+            (op::Store, &[local, next]),
+            (op::Branch, &[again]),
+            (op::Label, &[again]),
+            (op::Branch, &[header]),
+            (op::Label, &[end]),
+        ],
+    ));
+}

@@ -7,6 +7,7 @@ use vkabort_oracle::check::{FaultSummary, check_faults};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::plant_faults;
+use vkabort_oracle::seeds::{is_single, seeds};
 
 /// The checks whose faults are planted.
 const CHECKS: [&str; 7] = ["divide", "shift", "bounds", "convert", "buffers", "nan", "unreachable"];
@@ -16,14 +17,8 @@ const FEW: u64 = 200;
 
 #[test]
 fn faults_are_found_where_they_happen() {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let seeds = match number("VKABORT_ORACLE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(FEW),
-    };
-    let is_single = seeds.end - seeds.start == 1;
     let mut all = FaultSummary::default();
-    for seed in seeds {
+    for seed in seeds(FEW) {
         let choices = &mut Choices::seeded(seed);
         let options = GeneratorOptions {
             aborts: false,
@@ -44,5 +39,5 @@ fn faults_are_found_where_they_happen() {
     }
     println!("{all:?}");
     let has_many = |check: &&str| all.found.get(*check).is_some_and(|found| *found > 20);
-    assert!(is_single || all.clean > 100 && CHECKS.iter().all(has_many), "{all:?}");
+    assert!(is_single() || all.clean > 100 && CHECKS.iter().all(has_many), "{all:?}");
 }

@@ -6,25 +6,12 @@
 #![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 use vkabort_oracle::check::{CheckSummary, Failure, Subject, check};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
+use vkabort_oracle::seeds::seeds;
 use vkabort_oracle::words::to_bytes;
-
-/// Seeds to run: by default, the first `few`.
-fn seeds(few: u64) -> impl Iterator<Item = u64> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let (single, minutes) = (number("VKABORT_ORACLE_SEED"), number("VKABORT_ORACLE_MINUTES"));
-    let seeds = match (single, minutes) {
-        (first, Some(_)) => first.unwrap_or(0)..u64::MAX,
-        (Some(seed), None) => seed..seed + 1,
-        (None, None) => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
-    };
-    let (start, limit) = (Instant::now(), minutes.map(|minutes| Duration::from_secs(60 * minutes)));
-    seeds.take_while(move |_| limit.is_none_or(|limit| start.elapsed() < limit))
-}
 
 fn dump(folder: &Path, seed: u64, words: &[u32], failure: &Failure) {
     let write = |name: String, words: &[u32]| {

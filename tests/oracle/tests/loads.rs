@@ -6,21 +6,16 @@
 use vkabort_oracle::check::check_loads;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
+use vkabort_oracle::seeds::{is_single, seeds};
 
 /// Seeds by default.
 const FEW: u64 = 400;
 
 #[test]
 fn loads_read_what_the_view_names() {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let seeds = match number("VKABORT_ORACLE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(FEW),
-    };
-    let is_single = seeds.end - seeds.start == 1;
     let (mut loads, mut certain) = (0, 0);
     let mut failures = Vec::new();
-    for seed in seeds {
+    for seed in seeds(FEW) {
         let module = generate(&mut Choices::seeded(seed), GeneratorOptions::default());
         match check_loads(&module.words) {
             Ok(summary) => {
@@ -34,7 +29,7 @@ fn loads_read_what_the_view_names() {
     let shown: Vec<&str> = failures.iter().take(20).map(String::as_str).collect();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), shown.join("\n"));
     assert!(
-        is_single || certain > 100 && loads > certain,
+        is_single() || certain > 100 && loads > certain,
         "too few loads were compared"
     );
 }

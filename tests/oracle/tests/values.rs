@@ -8,6 +8,7 @@ use vkabort_oracle::check::{ValueSummary, check_values};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, name_values, plant};
+use vkabort_oracle::seeds::{is_single, seeds};
 use vkabort_oracle::words::to_bytes;
 
 /// Seeds by default.
@@ -15,15 +16,9 @@ const FEW: u64 = 300;
 
 #[test]
 fn conditions_held_and_variables_have_their_values() {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let seeds = match number("VKABORT_ORACLE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(FEW),
-    };
-    let is_single = seeds.end - seeds.start == 1;
     let mut all = ValueSummary::default();
     let mut failures = Vec::new();
-    for seed in seeds {
+    for seed in seeds(FEW) {
         let choices = &mut Choices::seeded(seed);
         let module = generate(choices, GeneratorOptions::default());
         let density = Density {
@@ -53,7 +48,7 @@ fn conditions_held_and_variables_have_their_values() {
         .join("\n");
     assert!(failures.is_empty(), "{} failures\n{shown}", failures.len());
     assert!(
-        is_single || all.held > all.aborts / 3 && all.right > 2 * all.aborts,
+        is_single() || all.held > all.aborts / 3 && all.right > 2 * all.aborts,
         "{all:?}"
     );
 }

@@ -3,6 +3,7 @@
 use super::parts::ValuePart;
 use crate::analysis::index::typed::{DefIndex, FunctionIndex};
 use crate::analysis::view::path::Path;
+use crate::spv::Id;
 use rustc_hash::FxHashMap as HashMap;
 
 /// A part of a value, or of what a definition of memory holds.
@@ -24,6 +25,24 @@ pub(super) enum ItemKind {
     },
 }
 
+impl Item {
+    /// A part of a value.
+    pub(super) fn value(function: FunctionIndex, id: Id, path: Path) -> Self {
+        let kind = ItemKind::Value(ValuePart { id, path });
+        Self { function, kind }
+    }
+
+    /// A part of what a definition holds.
+    pub(super) fn memory(function: FunctionIndex, definition: DefIndex, path: Path, is_exact: bool) -> Self {
+        let kind = ItemKind::Memory {
+            definition,
+            path,
+            is_exact,
+        };
+        Self { function, kind }
+    }
+}
+
 /// Position of an item in [`Items`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ItemId(u32);
@@ -41,14 +60,8 @@ pub(super) struct Items {
     numbers: HashMap<Item, ItemId>,
 }
 
-/// Indices of a path, of which an item has no more: the part is then all that the first ones lead to. Types are nested less deep, but in
-/// an invalid module a composite may have itself as a part.
-const MAX_PATH: usize = 32;
-
 impl Items {
-    pub(super) fn intern(&mut self, mut item: Item) -> ItemId {
-        let (ItemKind::Value(ValuePart { path, .. }) | ItemKind::Memory { path, .. }) = &mut item.kind;
-        path.truncate(MAX_PATH);
+    pub(super) fn intern(&mut self, item: Item) -> ItemId {
         let next = ItemId(self.all.len() as u32);
         *self.numbers.entry(item.clone()).or_insert_with(|| {
             self.all.push(item);

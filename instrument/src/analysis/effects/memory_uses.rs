@@ -1,7 +1,6 @@
 //! The uses of what memory holds.
 
-use super::items::{Item, ItemId, ItemKind, Items};
-use super::parts::ValuePart;
+use super::items::{Item, ItemId, Items};
 use super::use_finder::{ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, Key as _};
 use crate::analysis::view::path::{Path, overlap, suffix_after};
@@ -28,9 +27,8 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
                     _ if !part.is_exact || !access.place.is_exact || !overlap(part.path, &access.place.path) => return,
                     AccessKind::Load(id) => {
                         let path = suffix_after(part.path, &access.place.path).unwrap_or_default();
-                        let kind = ItemKind::Value(ValuePart { id, path });
-                        let function = function.number;
-                        UseEffect::Becomes(smallvec![items.intern(Item { function, kind })], SmallVec::new())
+                        let loaded = items.intern(Item::value(function.number, id, path));
+                        UseEffect::Becomes(smallvec![loaded], SmallVec::new())
                     }
                     AccessKind::CopyFrom => {
                         let next = AccessIndex::from_usize(number.to_usize() + 1);
@@ -122,16 +120,8 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             let is_exact = part.is_exact && place.is_exact;
             let before = all.len();
             for definition in caller.memory.left_by_event(offset) {
-                let is_of_it = caller.cell_has(definition, place.object, &path);
-                if is_of_it {
-                    let path = path.clone();
-                    let kind = ItemKind::Memory {
-                        definition,
-                        path,
-                        is_exact,
-                    };
-                    let function = caller.number;
-                    all.push(items.intern(Item { function, kind }));
+                if caller.has_part(place.object, &path) && caller.cell_has(definition, place.object, &path) {
+                    all.push(items.intern(Item::memory(caller.number, definition, path.clone(), is_exact)));
                 }
             }
             if all.len() == before {
@@ -167,13 +157,8 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
                 .flat_map(|(object, _)| callee.cells.at(object, &path).iter())
             {
                 if let Some(definition) = callee.memory.entry(cell) {
-                    let kind = ItemKind::Memory {
-                        definition,
-                        path: path.clone(),
-                        is_exact: part.is_exact,
-                    };
-                    let function = callee.number;
-                    found.push(items.intern(Item { function, kind }));
+                    let item = Item::memory(callee.number, definition, path.clone(), part.is_exact);
+                    found.push(items.intern(item));
                 }
             }
         };
@@ -212,13 +197,8 @@ pub(super) struct MemoryPart<'p, 'a, 'w> {
 impl MemoryPart<'_, '_, '_> {
     /// The same part of another definition.
     pub(super) fn in_definition(&self, definition: DefIndex, items: &mut Items) -> ItemId {
-        let kind = ItemKind::Memory {
-            definition,
-            path: self.path.clone(),
-            is_exact: self.is_exact,
-        };
-        let function = self.function.number;
-        items.intern(Item { function, kind })
+        let path = self.path.clone();
+        items.intern(Item::memory(self.function.number, definition, path, self.is_exact))
     }
 }
 
@@ -243,16 +223,10 @@ pub(super) fn stored(
     };
     let mut found = SmallVec::new();
     for definition in function.memory.written(access) {
-        if function.cell_has(definition, place.object, &part) {
+        if function.has_part(place.object, &part) && function.cell_has(definition, place.object, &part) {
             // A cell that is smaller than the part is all of it.
             let path = function.part_in_cell(definition, &part);
-            let kind = ItemKind::Memory {
-                definition,
-                path,
-                is_exact,
-            };
-            let function = function.number;
-            found.push(items.intern(Item { function, kind }));
+            found.push(items.intern(Item::memory(function.number, definition, path, is_exact)));
         }
     }
     UseEffect::Becomes(found, SmallVec::new())

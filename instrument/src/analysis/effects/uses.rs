@@ -5,7 +5,7 @@ use super::memory_uses::{MemoryPart, push, stored};
 use super::parts::{ValuePart, results};
 use super::use_finder::{ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::view::path::{Path, part_count, type_at};
+use crate::analysis::view::path::{Path, part_count, part_type, type_at};
 use crate::analysis::view::{FunctionView, ModuleView, ObjectClass, Use};
 use crate::spv::{Id, Inst, op};
 use smallvec::{SmallVec, smallvec};
@@ -63,10 +63,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
     fn at_value(&self, function: &FunctionView<'a, 'w>, part: &ValuePart, at: &Use, items: &mut Items) -> UseEffect {
         let index = self.view.index;
         let inst = index.inst(at.offset);
-        let value = |id, path| Item {
-            function: function.number,
-            kind: ItemKind::Value(ValuePart { id, path }),
-        };
+        let value = |id, path| Item::value(function.number, id, path);
         match (inst.opcode(), at.word) {
             (op::Phi, _) => UseEffect::Phi(items.intern(value(inst.result(), part.path.clone()))),
             (op::Store, 2) => match function.access_at(at.offset) {
@@ -101,10 +98,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
     fn returned(&self, callee: FunctionIndex, path: &Path, items: &mut Items) -> UseEffect {
         let calls = self.view.calls_of(callee).map(|(caller, offset)| {
             let id = self.view.index.inst(offset).result();
-            let path = path.clone();
-            let kind = ItemKind::Value(ValuePart { id, path });
-            let function = caller;
-            items.intern(Item { function, kind })
+            items.intern(Item::value(caller, id, path.clone()))
         });
         let calls: Vec<ItemId> = calls.collect();
         if calls.is_empty() {
@@ -139,11 +133,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         if index.storage_class(parameter.result_type()).is_some() {
             return nothing();
         }
-        let kind = ItemKind::Value(ValuePart {
-            id: parameter.result(),
-            path: path.clone(),
-        });
-        let parameter = items.intern(Item { function: callee, kind });
+        let parameter = items.intern(Item::value(callee, parameter.result(), path.clone()));
         let is_void = index.opcode(call.result_type()) == op::TypeVoid;
         if !self.returns_are_effects || is_void {
             return UseEffect::Becomes(smallvec![parameter], SmallVec::new());
@@ -162,11 +152,9 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         items: &mut Items,
     ) -> Option<Vec<ItemId>> {
         let leaves = leaves(self.view, call.result_type())?;
-        let results = leaves.into_iter().map(|path| {
-            let id = call.result();
-            let kind = ItemKind::Value(ValuePart { id, path });
-            items.intern(Item { function, kind })
-        });
+        let results = leaves
+            .into_iter()
+            .map(|path| items.intern(Item::value(function, call.result(), path)));
         Some(results.collect())
     }
 }
@@ -186,7 +174,7 @@ fn leaves(view: &ModuleView<'_, '_>, ty: Id) -> Option<Vec<Path>> {
             let count = part_count(index, ty).filter(|count| *count <= MOST_PARTS as u64)?;
             worklist.extend((0..count as u32).map(|part| {
                 let path = path.iter().copied().chain([part]).collect();
-                (path, index.part_type(ty, part))
+                (path, part_type(index, ty, part))
             }));
         }
         if found.len() + worklist.len() > MOST_PARTS {

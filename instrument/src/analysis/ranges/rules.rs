@@ -13,9 +13,6 @@ use crate::options::Options;
 use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
 
-/// Indices of a part, of a longer one of which nothing is known: in an invalid module a composite may have itself as a part.
-const MAX_PATH: usize = 32;
-
 /// What does not change between questions about one function.
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
@@ -54,6 +51,11 @@ pub(super) enum Rule {
 impl Solver<'_, '_, '_> {
     /// Width of a number. `None` for what is not an integer.
     pub(super) fn bits(&self, key: &Key) -> Option<u32> {
+        integer_bits(self.function.index, self.type_of(key)?)
+    }
+
+    /// The type of a number. `None` if a composite of its type has no such part.
+    fn type_of(&self, key: &Key) -> Option<Id> {
         let index = self.function.index;
         let ty = match key {
             Key::Value(id, path) => {
@@ -66,17 +68,16 @@ impl Solver<'_, '_, '_> {
             }
             Key::Memory(definition, path) => type_at(index, self.function.object(*definition)?.ty, path),
         };
-        integer_bits(index, ty)
+        (ty != Id::NONE).then_some(ty)
     }
 
     /// How a number is computed.
     pub(super) fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
-        let (Key::Value(_, path) | Key::Memory(_, path)) = key;
-        if path.len() > MAX_PATH {
-            return Rule::Fixed(Range::full(bits));
-        }
         let function = self.function;
         let full = Rule::Fixed(Range::full(bits));
+        if self.type_of(key).is_none() {
+            return full;
+        }
         match key {
             Key::Value(id, path) => {
                 let Some(inst) = function.index.def(*id) else {

@@ -3,7 +3,7 @@
 use super::accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass};
 use super::cells::Cells;
 use super::memory::{Memory, Origin};
-use super::path::Path;
+use super::path::{Path, type_at};
 use super::uses::Uses;
 use crate::analysis::graph::FunctionGraph;
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex};
@@ -144,6 +144,12 @@ impl<'w> FunctionView<'_, 'w> {
         let found = self.memory.definitions.get(definition);
         let cell = found.and_then(|found| self.cells.all.get(found.cell));
         cell.is_some_and(|cell| cell.object == object && cell.has(path))
+    }
+
+    /// Whether an object has a part.
+    pub(crate) fn has_part(&self, object: ObjectIndex, path: &[u32]) -> bool {
+        let object = self.accesses.objects.get(object);
+        path.is_empty() || object.is_some_and(|object| type_at(self.index, object.ty, path) != Id::NONE)
     }
 
     /// What the cell of a definition has of a part of its object: the smaller of the two.

@@ -1,7 +1,7 @@
 //! Paths to parts of composites.
 
 use crate::analysis::index::Index;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
 /// Constant indices that lead to a part of a composite, outermost first. A part that is itself a composite stands for all that is in it.
@@ -18,9 +18,25 @@ pub(crate) fn overlap(one: &[u32], other: &[u32]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// The type of the part at `path` of a composite type.
+/// The type of the part at `path` of a composite type; [`Id::NONE`] if it has no such part. In an invalid module a type may be declared
+/// to have itself as a part, which ends here: so the paths of a type are finite.
 pub(crate) fn type_at(index: &Index<'_>, ty: Id, path: &[u32]) -> Id {
-    path.iter().fold(ty, |ty, number| index.part_type(ty, *number))
+    path.iter().fold(ty, |ty, number| part_type(index, ty, *number))
+}
+
+/// The type of one part. Only pointers, which have no parts, may be declared behind the composite ("forward reference").
+pub(crate) fn part_type(index: &Index<'_>, composite: Id, number: u32) -> Id {
+    let part = index.part_type(composite, number);
+    let is_declared = |part: &Inst<'_>| {
+        let is_before = index
+            .def(composite)
+            .is_some_and(|composite| part.offset < composite.offset);
+        is_before || part.opcode() == op::TypePointer
+    };
+    index
+        .def(part)
+        .filter(is_declared)
+        .map_or(Id::NONE, |part| part.result())
 }
 
 /// Parts of a composite type, if their number is fixed.
