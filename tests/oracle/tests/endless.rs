@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use vkabort_instrument::{Checks, Options, Sanitize, instrument};
+use vkabort_instrument::{Checks, Options, Outcome, Sanitize, instrument};
 use vkabort_oracle::op;
 use vkabort_oracle::words::push;
 
@@ -60,18 +60,21 @@ fn module(element: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u32> {
     words
 }
 
+fn with_all_checks() -> Options {
+    Options {
+        sanitize: Sanitize {
+            checks: Checks::all(),
+            ..Sanitize::default()
+        },
+        ..Options::default()
+    }
+}
+
 /// Rewrites a module with all checks. It may be refused, but within the time.
 fn ends(words: Vec<u32>) {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {
-        let options = Options {
-            sanitize: Sanitize {
-                checks: Checks::all(),
-                ..Sanitize::default()
-            },
-            ..Options::default()
-        };
-        let _ = done.send(instrument(&words, &options).is_ok());
+        let _ = done.send(instrument(&words, &with_all_checks()).is_ok());
     });
     is_done
         .recv_timeout(Duration::from_secs(60))
@@ -95,15 +98,21 @@ fn a_pointer_that_is_loaded_from_itself() {
 #[test]
 fn a_vector_of_very_many_components() {
     let [loaded, sum] = [15, 16];
-    let element = [(op::TypeVector, &[ELEMENT, FLOAT, u32::MAX][..])];
-    ends(module(
-        &element,
-        &[
-            (op::Load, &[ELEMENT, loaded, AT]),
-            (op::FAdd, &[ELEMENT, sum, loaded, loaded]),
-            (op::Store, &[AT, sum]),
-        ],
-    ));
+    let with_components = |count| {
+        let element = [(op::TypeVector, &[ELEMENT, FLOAT, count][..])];
+        module(
+            &element,
+            &[
+                (op::Load, &[ELEMENT, loaded, AT]),
+                (op::FAdd, &[ELEMENT, sum, loaded, loaded]),
+                (op::Store, &[AT, sum]),
+            ],
+        )
+    };
+    ends(with_components(4_096));
+    // No checks are planted.
+    let left_alone = instrument(&with_components(u32::MAX), &with_all_checks()).expect("a module without aborts");
+    assert_eq!(left_alone, Outcome::Unchanged);
 }
 
 #[test]

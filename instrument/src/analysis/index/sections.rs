@@ -7,6 +7,10 @@ use crate::spv::op_sets::is_decoration;
 use crate::spv::words::{HEADER_WORDS, Insts};
 use crate::spv::{Id, Inst, op};
 
+/// Most components of a vector, and columns of a matrix: passes collect them. `SPV_EXT_long_vector` takes a constant for a length
+/// above 16.
+const MAX_COMPONENTS: u32 = 4_096;
+
 impl<'a> Index<'a> {
     pub(super) fn read_globals(&mut self, insts: &mut Insts<'a>) -> Result<()> {
         let mut groups = Vec::new();
@@ -68,6 +72,10 @@ impl<'a> Index<'a> {
                     is_declaration = true;
                     match opcode {
                         op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
+                        op::TypeVector | op::TypeMatrix if inst.component_count() > MAX_COMPONENTS => {
+                            let message = format!("{} components: at most {MAX_COMPONENTS}", inst.component_count());
+                            return Err(Error::new(ErrorKind::Limit, PASS, offset as u32, message));
+                        }
                         op::TypeInt if inst.width() == 8 => self.byte_types.push(inst.result()),
                         _ => {}
                     }
