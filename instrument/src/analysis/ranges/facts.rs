@@ -79,6 +79,10 @@ impl Facts {
         facts
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.on_edges.is_empty()
+    }
+
     /// Orders the facts of each number by a walk of the dominator tree, and connects each with the one around it.
     fn nest(&mut self, function: &FunctionView<'_, '_>) {
         for facts in self.all.values_mut() {

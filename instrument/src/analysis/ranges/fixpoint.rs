@@ -24,6 +24,8 @@ pub(super) struct FunctionRanges {
     facts: Facts,
     /// `None` for numbers of code that is never reached.
     ranges: HashMap<Key, Option<Range>>,
+    /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
+    at_places: HashMap<(Key, BlockIndex), (u32, Option<Range>)>,
 }
 
 /// A number whose range is being found.
@@ -45,6 +47,7 @@ impl FunctionRanges {
             facts: Facts::new(function, &mut keys),
             keys,
             ranges: HashMap::default(),
+            at_places: HashMap::default(),
         }
     }
 
@@ -62,13 +65,41 @@ impl FunctionRanges {
         let key = self.keys.name(function, value, component.into_iter().collect());
         self.solve(solver, &key);
         let mut steps = MOST_STEPS;
-        let found = self.again(solver, &key, (block, more), &mut steps, MOST_LEVELS);
+        let found = if self.facts.is_empty() && more.is_empty() {
+            self.ranges.get(&key).copied().flatten()
+        } else {
+            self.again(solver, &key, (block, more), &mut steps, MOST_LEVELS)
+        };
         found.unwrap_or(Range::full(bits))
     }
 
     /// The range of a number at a place, computed once more from its operands. `None` if the place is not reached. The depth of the
     /// recursion is at most [`MOST_LEVELS`].
     fn again(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        key: &Key,
+        (block, more): (BlockIndex, &Facts),
+        steps: &mut u32,
+        levels: u32,
+    ) -> Option<Range> {
+        if !more.is_empty() {
+            return self.computed_again(solver, key, (block, more), steps, levels);
+        }
+        let place = (key.clone(), block);
+        if let Some((with, range)) = self.at_places.get(&place)
+            && *with >= levels
+        {
+            return *range;
+        }
+        let range = self.computed_again(solver, key, (block, more), steps, levels);
+        if *steps > 0 {
+            self.at_places.insert(place, (levels, range));
+        }
+        range
+    }
+
+    fn computed_again(
         &mut self,
         solver: &Solver<'_, '_, '_>,
         key: &Key,

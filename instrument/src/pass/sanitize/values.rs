@@ -109,9 +109,13 @@ pub(super) fn plant_value<'w>(
         }
         let part = ValuePart::component(inst.result(), component);
         for point in facts.points(&part) {
-            let at = facts.at(point.block, &point.conditions);
             let key = key(check, component);
-            if check.can_fail(facts.ranges(), &at, component) && !planter.is_tested(facts.function, &key, &point) {
+            let is_here = point.block == block && point.conditions.is_empty();
+            let can_fail = is_here || {
+                let at = facts.at(point.block, &point.conditions);
+                check.can_fail(facts.ranges(), &at, component)
+            };
+            if can_fail && !planter.is_tested(facts.function, &key, &point) {
                 groups.entry(point).or_default().push(component);
             }
         }
