@@ -29,7 +29,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 13] = [
+const PASSES: [Pass; 16] = [
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
@@ -51,6 +51,9 @@ const PASSES: [Pass; 13] = [
     }).repeated(),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
+    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
+    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
+    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
     Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
         let (edits, warning) = exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early);
         Ok((edits, warning.map(Fact::Warning)))
@@ -203,6 +206,11 @@ fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -
         exits,
     };
     Ok((lowered.edits, Some(Fact::LoweredAborts(facts))))
+}
+
+fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let edits = exit_loop::sections::divide(&module.index, state.options.arena, &state.facts.left_early);
+    Ok((edits, None))
 }
 
 fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {

@@ -57,6 +57,11 @@ impl Placeholders {
         }
     }
 
+    /// Whether a phi can select values of a type.
+    pub(crate) fn can_select(&mut self, index: &Index<'_>, ty: Id) -> bool {
+        !index.is_opaque(ty) && (!index.is_logical_pointer(ty) || self.has_null(index, ty))
+    }
+
     /// Whether a type has a null constant.
     pub(crate) fn has_null(&mut self, index: &Index<'_>, ty: Id) -> bool {
         self.kind(index, ty, MAX_DEPTH) == Kind::Null

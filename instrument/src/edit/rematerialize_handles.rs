@@ -16,6 +16,7 @@
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
+use crate::spv::op_sets::base_pointer;
 use crate::spv::{Code, Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -81,6 +82,15 @@ pub(crate) fn rematerialize_handles(
             };
             definitions.insert(inst.result(), definition);
         }
+    }
+}
+
+/// Whether a pointer or handle may be computed again by the instruction that defines it.
+pub(crate) fn is_repeatable(index: &Index<'_>, inst: &Inst<'_>) -> bool {
+    match inst.opcode() {
+        op::ImageTexelPointer | op::UntypedImageTexelPointerEXT | op::BufferPointerEXT => true,
+        op::Load | op::Image | op::SampledImage | op::CompositeExtract => index.is_opaque(inst.result_type()),
+        _ => base_pointer(inst).is_some(),
     }
 }
 

@@ -15,16 +15,19 @@ pub(super) const CASES: &[Case] = cases! {
     "many_aborts::none_of_79_fires" => none(device, EntryPoint, 79), silent();
     "many_aborts::none_of_80_fires" => none(device, EntryPoint, 80), silent();
     "many_aborts::none_of_200_fires" => none(device, EntryPoint, 200), silent();
+    "many_aborts::none_of_400_fires" => none(device, EntryPoint, 400), silent();
     "many_aborts::none_of_80_in_a_callee_fires" => none(device, Callee, 80), silent();
     "many_aborts::none_of_200_in_a_callee_fires" => none(device, Callee, 200), silent();
-    "many_aborts::the_first_of_200_fires" => one(device, EntryPoint, 0), logs(&["shader aborted: abort 0 at 3", "--> many.comp:6"]);
-    "many_aborts::the_80th_of_200_fires" => one(device, EntryPoint, 79), logs(&["shader aborted: abort 79 at 3", "--> many.comp:85"]);
-    "many_aborts::the_last_of_200_fires" => one(device, EntryPoint, 199), logs(&["shader aborted: abort 199 at 3", "--> many.comp:205"]);
-    "many_aborts::the_first_of_200_in_a_callee_fires" => one(device, Callee, 0), logs(&["shader aborted: abort 0 at 3", "--> many.comp:6"]);
-    "many_aborts::the_80th_of_200_in_a_callee_fires" => one(device, Callee, 79), logs(&["shader aborted: abort 79 at 3", "--> many.comp:85"]);
-    "many_aborts::the_last_of_200_in_a_callee_fires" => one(device, Callee, 199), logs(&["shader aborted: abort 199 at 3", "--> many.comp:205"]);
+    "many_aborts::the_first_of_200_fires" => one(device, EntryPoint, 200, 0), logs(&["shader aborted: abort 0 at 3", "--> many.comp:6"]);
+    "many_aborts::the_80th_of_200_fires" => one(device, EntryPoint, 200, 79), logs(&["shader aborted: abort 79 at 3", "--> many.comp:85"]);
+    "many_aborts::the_last_of_200_fires" => one(device, EntryPoint, 200, 199), logs(&["shader aborted: abort 199 at 3", "--> many.comp:205"]);
+    "many_aborts::the_first_of_200_in_a_callee_fires" => one(device, Callee, 200, 0), logs(&["shader aborted: abort 0 at 3", "--> many.comp:6"]);
+    "many_aborts::the_80th_of_200_in_a_callee_fires" => one(device, Callee, 200, 79), logs(&["shader aborted: abort 79 at 3", "--> many.comp:85"]);
+    "many_aborts::the_last_of_200_in_a_callee_fires" => one(device, Callee, 200, 199), logs(&["shader aborted: abort 199 at 3", "--> many.comp:205"]);
+    "many_aborts::the_last_of_400_fires" => one(device, EntryPoint, 400, 399), logs(&["shader aborted: abort 399 at 3", "--> many.comp:405"]);
     "many_aborts::none_of_80_checks_fails" => checks(gpu, 80, 3), set(SANITIZE), silent();
     "many_aborts::none_of_200_checks_fails" => checks(gpu, 200, 3), set(SANITIZE), silent();
+    "many_aborts::none_of_400_checks_fails" => checks(gpu, 400, 3), set(SANITIZE), silent();
     "many_aborts::the_80th_of_200_checks_fails" => checks(gpu, 200, LIMIT + 79), set(SANITIZE), logs(&["is 1000 / 0"]);
 };
 
@@ -85,12 +88,12 @@ fn none(device: &Device<'_>, place: Place, count: u32) -> Result<()> {
     same_words(&words[2 * COUNT..], &expected)
 }
 
-/// Abort `k` of 200 fires in invocation 3.
-fn one(device: &Device<'_>, place: Place, k: u32) -> Result<()> {
-    let (words, payloads) = run_many(device, place, 200, LIMIT + k)?;
+/// Abort `k` of `count` fires in invocation 3.
+fn one(device: &Device<'_>, place: Place, count: u32, k: u32) -> Result<()> {
+    let (words, payloads) = run_many(device, place, count, LIMIT + k)?;
     let message = Payload::text(&format!("abort {k} at %u")).scalar(3_u32).bytes();
     same_set(payloads.unwrap_or_default(), vec![message])?;
-    let mut expected: Vec<u32> = (0..COUNT as u32).map(|i| i * 200).collect();
+    let mut expected: Vec<u32> = (0..COUNT as u32).map(|i| i * count).collect();
     expected[3] = LIMIT + k;
     same_words(&words[..COUNT], &expected)?;
     expected[3] = (LIMIT + k) * k;

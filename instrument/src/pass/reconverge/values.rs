@@ -14,7 +14,7 @@ use crate::analysis::index::typed::{Node, Table};
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
-use crate::spv::op_sets::base_pointer;
+use crate::edit::rematerialize_handles::is_repeatable;
 use crate::spv::{Code, Id, Inst, op, operands};
 use std::collections::BTreeMap;
 
@@ -155,7 +155,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             return Err(Obstacle::UnknownInstruction(inst.opcode()));
         }
         for (word, id, at) in broken {
-            let new = match self.is_selectable(id) {
+            let new = match self.placeholders.can_select(index, index.type_of(id)) {
                 true => self.value_at(id, at),
                 false if inst.opcode() == op::Phi => None,
                 false => {
@@ -187,14 +187,6 @@ impl<'a, 'w> Repairer<'a, 'w> {
     /// Position in the function: a test is in front of the rest of its merge block.
     fn order(&self, node: Node) -> (Node, bool) {
         self.merges.get(&node).map_or((node, true), |merge| (*merge, false))
-    }
-
-    /// Whether a phi can select a value.
-    fn is_selectable(&mut self, id: Id) -> bool {
-        let index = self.flow.index;
-        let ty = index.type_of(id);
-        let is_pointer = index.is_logical_pointer(ty);
-        !index.is_opaque(ty) && (!is_pointer || self.placeholders.has_null(index, ty))
     }
 
     /// A value at the end of a block that its definition dominated before: the value itself, or a phi. The phi belongs into
@@ -230,13 +222,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         *copied += 1;
         let index = self.flow.index;
         let inst = index.def(id)?;
-        let is_handle = || index.is_opaque(inst.result_type());
-        let is_repeatable = match inst.opcode() {
-            op::ImageTexelPointer | op::UntypedImageTexelPointerEXT | op::BufferPointerEXT => true,
-            op::Load | op::Image | op::SampledImage | op::CompositeExtract => is_handle(),
-            _ => base_pointer(&inst).is_some(),
-        };
-        if !is_repeatable || *copied > MAX_COPIES {
+        if !is_repeatable(index, &inst) || *copied > MAX_COPIES {
             return None;
         }
         let mut words = Vec::new();
@@ -247,7 +233,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             let Some(from) = self.definition(operand) else { continue };
             let new = if self.dominators.dominates(from, node) {
                 operand
-            } else if self.is_selectable(operand) {
+            } else if self.placeholders.can_select(index, index.type_of(operand)) {
                 self.value_at(operand, node)?
             } else {
                 self.compute_again(operand, node, code, copied)?

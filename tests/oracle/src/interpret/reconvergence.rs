@@ -6,7 +6,7 @@
 use super::error::{Result, undefined};
 use crate::module::{Block, Function, Id, Module};
 use crate::op;
-use crate::words::Inst;
+use crate::words::{Inst, read_string};
 use std::collections::HashSet;
 
 /// Ids by which a rewrite is recognised.
@@ -16,6 +16,8 @@ pub(super) struct Rewritten {
     pub(super) flag: Option<Id>,
     /// The function that reads whether any invocation has aborted.
     pub(super) poll: Option<Id>,
+    /// Variables that say whether an invocation leaves a function: `vkabort_left`.
+    left: HashSet<Id>,
     /// Functions that poll, themselves or in callees.
     polling: HashSet<Id>,
 }
@@ -35,7 +37,10 @@ impl Rewritten {
                 }
             }
         }
+        let names = module.globals.iter().filter(|inst| inst.op == op::Name);
+        let left = names.filter(|inst| read_string(inst.operands_from(1)) == "vkabort_left");
         Self {
+            left: left.map(|inst| inst.word(0)).collect(),
             flag: module.named("vkabort_aborted").or_else(|| module.named("vkabort_key")),
             poll,
             polling,
@@ -44,7 +49,8 @@ impl Rewritten {
 
     /// Whether a block only tests whether the invocation has to leave. Its selection is not one of the program.
     fn tests(&self, block: &Block) -> bool {
-        let loads_flag = |inst: &Inst| inst.op == op::Load && Some(inst.word(2)) == self.flag;
+        let is_flag = |id: Id| Some(id) == self.flag || self.left.contains(&id);
+        let loads_flag = |inst: &Inst| inst.op == op::Load && is_flag(inst.word(2));
         block.insts.iter().any(loads_flag) || calls(block, |callee| Some(callee) == self.poll)
     }
 
@@ -85,16 +91,11 @@ impl Rewritten {
     }
 }
 
-/// Whether a block ends the loop that the pass `exit_loop` puts around a function: its first successor, the header, never follows.
+/// Whether a block ends a loop of the pass `exit_loop` or `sections`: its first successor, the header, never follows. The word that it
+/// compares may come through a variable.
 fn repeats_never(block: &Block) -> bool {
     let ops: Vec<u16> = block.insts.iter().map(|inst| inst.op).collect();
-    ops == [
-        op::Bitcast,
-        op::AccessChain,
-        op::AtomicLoad,
-        op::IEqual,
-        op::BranchConditional,
-    ]
+    ops.ends_with(&[op::AtomicLoad, op::IEqual, op::BranchConditional]) || ops == [op::IEqual, op::BranchConditional]
 }
 
 fn calls(block: &Block, is_one: impl Fn(Id) -> bool) -> bool {

@@ -21,9 +21,14 @@
 //! Runs after `reconverge`, the last pass that moves exits. Functions that return only from loops stay as they are, with a
 //! warning.
 
+mod crossing;
+mod regions;
+pub(crate) mod sections;
+mod write;
+
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Block, Function, Index};
-use crate::analysis::nesting::deep_functions;
+use crate::analysis::nesting::{DeepFunction, deep_functions};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
@@ -39,13 +44,8 @@ const MAX_LEVELS: usize = 24;
 /// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`. Returns a warning if some
 /// cannot be wrapped.
 pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
-    let may_change = |number: FunctionIndex| {
-        let function = index.functions.get(number);
-        let first = function.and_then(|function| index.blocks_of(function).first());
-        first.is_some_and(|block| first_blocks.contains(&block.label))
-    };
     let mut edits = Edits::default();
-    let functions = deep_functions(index, MAX_LEVELS, may_change);
+    let functions = deep(index, first_blocks);
     let stay = functions.iter().filter(|deep| deep.outer_return.is_none()).count();
     let warning = (stay > 0).then(|| {
         format!(
@@ -56,13 +56,7 @@ pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) 
     if stay == functions.len() {
         return (edits, warning);
     }
-    let mut wrapper = Wrapper {
-        index,
-        out: Emitter::new(index),
-        edits: &mut edits,
-        arena,
-        aborted: None,
-    };
+    let mut wrapper = Wrapper::new(index, arena, &mut edits);
     for deep in &functions {
         if let Some(last) = deep.outer_return {
             wrapper.wrap(deep.function, last);
@@ -73,6 +67,17 @@ pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) 
     (edits, warning)
 }
 
+/// The functions that nest too deep, among those whose first block is one of `first_blocks`.
+fn deep<'i>(index: &'i Index<'_>, first_blocks: &HashSet<Id>) -> Vec<DeepFunction<'i>> {
+    let may_change = |number: FunctionIndex| {
+        let function = index.functions.get(number);
+        let first = function.and_then(|function| index.blocks_of(function).first());
+        first.is_some_and(|block| first_blocks.contains(&block.label))
+    };
+    deep_functions(index, MAX_LEVELS, may_change)
+}
+
+/// Writes loops that do not repeat.
 struct Wrapper<'a, 'w> {
     index: &'a Index<'w>,
     out: Emitter,
@@ -80,9 +85,22 @@ struct Wrapper<'a, 'w> {
     arena: Arena,
     /// Type of pointers to the control block from ABORTED on, its address, and the type of pointers to ABORTED.
     aborted: Option<[Id; 3]>,
+    /// Conditions written so far.
+    conditions: u32,
 }
 
-impl Wrapper<'_, '_> {
+impl<'a, 'w> Wrapper<'a, 'w> {
+    fn new(index: &'a Index<'w>, arena: Arena, edits: &'a mut Edits) -> Self {
+        Self {
+            index,
+            out: Emitter::new(index),
+            edits,
+            arena,
+            aborted: None,
+            conditions: 0,
+        }
+    }
+
     /// Wraps a function, with `last` as the return behind the loop.
     fn wrap(&mut self, function: &Function, last: &Block) {
         let index = self.index;
@@ -107,7 +125,8 @@ impl Wrapper<'_, '_> {
         let terminator = index.terminator(last);
         self.out.place(|code| self.edits.replace_inst(&terminator, code));
         self.out.label(again);
-        let never = self.never();
+        let word = self.load_aborted();
+        let never = self.never(word);
         self.out.op(op::BranchConditional, (never, header, end));
         self.out.label(end);
         self.out.op(terminator.opcode(), Words(terminator.from(1)));
@@ -115,10 +134,10 @@ impl Wrapper<'_, '_> {
         self.out.place(|code| self.edits.insert(after_blocks, code));
     }
 
-    /// A condition that is false.
-    fn never(&mut self) -> Id {
+    /// ABORTED.
+    fn load_aborted(&mut self) -> Id {
         let (index, arena) = (self.index, self.arena);
-        let (uint, bool) = (self.out.uint(), self.out.bool());
+        let uint = self.out.uint();
         let [block_pointer, address, word_pointer] = *self.aborted.get_or_insert_with(|| {
             let out = &mut self.out;
             let block = out.structure(&[uint]);
@@ -136,10 +155,17 @@ impl Wrapper<'_, '_> {
         let is_vulkan = index.inst(index.sections.memory_model).memory_model() == memory_model::Vulkan;
         let is_narrow = is_vulkan && !index.has_capability(capability::VulkanMemoryModelDeviceScope);
         let scope = if is_narrow { scope::QueueFamily } else { scope::Device };
-        let [scope, zero, impossible] = [scope, 0, ABORTED + 1].map(|value| self.out.constant(value));
+        let [scope, zero] = [scope, 0].map(|value| self.out.constant(value));
         let control = self.out.emit(op::Bitcast, block_pointer, address);
         let pointer = self.out.emit(op::AccessChain, word_pointer, (control, zero));
-        let word = self.out.emit(op::AtomicLoad, uint, (pointer, scope, zero));
-        self.out.emit(op::IEqual, bool, (word, impossible))
+        self.out.emit(op::AtomicLoad, uint, (pointer, scope, zero))
+    }
+
+    /// A condition that is false: ABORTED has another value. Each has a value of its own, so that compilers do not learn one from
+    /// another.
+    fn never(&mut self, aborted: Id) -> Id {
+        self.conditions += 1;
+        let (bool, impossible) = (self.out.bool(), self.out.constant(ABORTED + self.conditions));
+        self.out.emit(op::IEqual, bool, (aborted, impossible))
     }
 }
