@@ -54,7 +54,6 @@ impl std::error::Error for ReadError {}
 
 /// A part of a log.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there are few reports")]
 pub enum Entry {
     /// A report.
     Report(Report),
