@@ -43,6 +43,9 @@ pub fn deliver_last_prints(device: &Device, state: &AbortState) {
     let (lines, dropped) = prints.read_rest(&mut reader);
     show(device, &lines);
     device.instance.log.write(&text_of_dropped(device, &dropped));
+    for dropped in &dropped {
+        messengers::send(device, Subject::Print, dropped.text().trim_end_matches('\n'));
+    }
 }
 
 /// The text of the prints that are left when the process ends, for the log.
