@@ -108,7 +108,15 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut child = supervisor
         .start(&mut command)
         .map_err(|error| not_started(args, &name, &error))?;
-    let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
+    let set = args.set.iter().rev().find(|(key, _)| key == "printf");
+    let printf = set.map(|(_, value)| value).or(args.printf.as_ref());
+    let with_invocation = printf.is_some_and(|mode| mode.eq_ignore_ascii_case("invocations"));
+    let mut follower = LogFollower::new(
+        &log,
+        args.filter.as_ref(),
+        (args.json, with_invocation),
+        level.as_deref(),
+    );
     let mut followed = Ok(());
     let status = loop {
         // An unreadable log does not end the program.

@@ -6,7 +6,7 @@
 //! raises the major version, a new key or value the minor version; so programs should ignore keys that they do not know. The
 //! reader here accepts older versions and refuses unknown keys.
 
-use crate::escape::json_text;
+use crate::escape::{Styled, json_text};
 use crate::report::print_line::{DroppedPrints, PrintLine};
 use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
@@ -61,6 +61,26 @@ pub enum Entry {
     Print(Box<PrintLine>),
     /// Prints without room.
     DroppedPrints(DroppedPrints),
+}
+
+impl Entry {
+    /// The entry as lines of JSON, each ended by a line feed.
+    pub fn json_lines(&self) -> String {
+        match self {
+            Self::Report(report) => report.json_lines(),
+            Self::Print(print) => print.json_line(),
+            Self::DroppedPrints(dropped) => dropped.json_line(),
+        }
+    }
+
+    /// The entry as text: see [`Report::styled`] and [`PrintLine::text`].
+    pub fn styled(&self, color: bool, columns: usize, with_invocation: bool) -> Styled {
+        match self {
+            Self::Report(report) => report.styled(color, columns),
+            Self::Print(print) => Styled::plain(&print.text(with_invocation)),
+            Self::DroppedPrints(dropped) => Styled::plain(&dropped.text()),
+        }
+    }
 }
 
 impl PrintLine {

@@ -1,6 +1,6 @@
 //! Prints as people and programs see them: a line of text, a line of JSON.
 
-use crate::escape::{Styled, one_line, printable};
+use crate::escape::{one_line, printable};
 use crate::format::Formatted;
 use crate::invocation::Invocation;
 use crate::print::record::PrintRecord;
@@ -103,11 +103,6 @@ impl PrintLine {
         };
         let text = printable(&self.text).replace('\n', "\n    ");
         format!("{}: {invocation}{text}\n", self.place.show())
-    }
-
-    /// [`Self::text`] for a terminal.
-    pub fn styled(&self, with_invocation: bool) -> Styled {
-        Styled::plain(&self.text(with_invocation))
     }
 }
 
