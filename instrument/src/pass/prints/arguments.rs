@@ -7,7 +7,7 @@
 //!
 //! In a module that may only store and convert narrow numbers, a `float16_t` is a `float`.
 
-use super::arguments as operands;
+use super::find::arguments;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Inst, Literal, op};
@@ -22,7 +22,7 @@ const MAX_WORDS: u32 = 240 * UNIT_WORDS;
 /// The arguments of a print, of which those beyond [`MAX_WORDS`] are unknown.
 pub(super) fn describe_arguments(index: &Index<'_>, print: &Inst<'_>) -> Vec<PrintArgument> {
     let mut words = 0;
-    let described = operands(print).map(|id| {
+    let described = arguments(print).map(|id| {
         let argument = describe(index, id);
         let end = words + argument.words();
         if end > MAX_WORDS {
@@ -65,7 +65,7 @@ fn widens(index: &Index<'_>, scalar: ScalarType, ty: Id) -> bool {
 /// Writes the words of the arguments, in units of four.
 pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, out: &mut Emitter) -> Vec<Id> {
     let mut words = Vec::new();
-    for (id, argument) in operands(print).zip(describe_arguments(index, print)) {
+    for (id, argument) in arguments(print).zip(describe_arguments(index, print)) {
         let PrintArgument::Value(_) = &argument else { continue };
         let ty = index.type_of(id);
         let vector = index.def(ty).filter(|inst| inst.opcode() == op::TypeVector);

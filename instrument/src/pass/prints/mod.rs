@@ -18,6 +18,7 @@
 //! that of another stage too has no identity.
 
 mod arguments;
+mod find;
 mod identity;
 mod unused;
 mod writer;
@@ -33,36 +34,15 @@ use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::after_phis;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::error::Result;
-use crate::lowered::PRINTS;
-use crate::options::{Options, Prints};
-use crate::spv::{Id, Inst, op};
+use crate::spv::Inst;
 use arguments::{describe_arguments, write_units};
+use find::{FORMAT, prints};
 use identity::{InvocationIdentity, add_identity};
 use unused::remove_unused;
-use vkabort_record::site::{CodeHash, PrintSite};
+use vkabort_record::site::PrintSite;
 use vkabort_record::stage::stage_name;
+pub(crate) use writer::PrintInputs;
 use writer::PrintWriter;
-
-/// `DebugPrintf` of its set.
-const DEBUG_PRINTF: u32 = 1;
-/// Word of an `OpExtInst` with the format.
-const FORMAT: usize = 5;
-
-/// The prints of a module in its order, with their functions.
-fn prints<'w>(index: &Index<'w>) -> Vec<(FunctionIndex, Inst<'w>)> {
-    let sets = index.sets(PRINTS);
-    let mut prints = Vec::new();
-    for (number, function) in index.functions.iter() {
-        for block in index.blocks_of(function) {
-            let insts = index.insts(block.offset, block.end);
-            let of_block = insts.filter(|inst| {
-                inst.opcode() == op::ExtInst && sets.contains(&inst.ext_inst_set()) && inst.ext_inst() == DEBUG_PRINTF
-            });
-            prints.extend(of_block.map(|inst| (number, inst)));
-        }
-    }
-    prints
-}
 
 /// Describes the prints of the application's module.
 pub(crate) fn number_prints(index: &Index<'_>) -> Vec<PrintSite> {
@@ -87,22 +67,6 @@ pub(crate) fn number_prints(index: &Index<'_>) -> Vec<PrintSite> {
         });
     }
     sites
-}
-
-/// What the lowering of prints needs besides the module.
-pub(crate) struct PrintInputs<'a> {
-    pub(crate) options: &'a Options,
-    pub(crate) prints: &'a Prints,
-    /// The prints of the application's module.
-    pub(crate) sites: &'a [PrintSite],
-    /// The hash in records.
-    pub(crate) code: CodeHash,
-    /// The first counter of the sites.
-    pub(crate) counter: Option<u32>,
-    /// The workgroup sizes of the entry points that are constant.
-    pub(crate) workgroup_sizes: &'a [Option<[u32; 3]>],
-    /// The word of the application's module that an instruction comes from.
-    pub(crate) origin: &'a dyn Fn(usize) -> Option<u32>,
 }
 
 /// Lowers the prints of a module. Returns warnings for the site table, too.
@@ -188,9 +152,4 @@ fn first_place(index: &Index<'_>, function: FunctionIndex, print: &Inst<'_>) -> 
         Some(_) => index.after_variables(function),
         None => Some(after_phis(index, block)),
     }
-}
-
-/// The operands behind the format.
-fn arguments<'i>(print: &'i Inst<'_>) -> impl Iterator<Item = Id> + use<'i> {
-    print.ids(FORMAT + 1)
 }

@@ -1,6 +1,6 @@
 //! What only prints used: their strings, the import of their instructions, and the extension for such imports.
 
-use super::arguments;
+use super::find::{FORMAT, arguments};
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::lowered::PRINTS;
@@ -16,7 +16,7 @@ pub(super) fn remove_unused(index: &Index<'_>, prints: &[Inst<'_>], removed: &[I
     let offsets: HashSet<usize> = prints.iter().map(|print| print.offset).collect();
     let texts = prints
         .iter()
-        .flat_map(|print| iter::once(print.id(super::FORMAT)).chain(arguments(print)));
+        .flat_map(|print| iter::once(print.id(FORMAT)).chain(arguments(print)));
     let texts = texts.filter(|id| index.opcode(*id) == op::String);
     let mut unused: HashSet<Id> = texts.chain(index.sets(PRINTS)).collect();
     // Instructions that can use a string or a set.

@@ -17,11 +17,10 @@
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
 //! `vkabort_record::print::layout`.
 
-use super::PrintInputs;
 use super::identity::InvocationIdentity;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
-use crate::options::{Arena, Options, Trap};
+use crate::options::{Arena, Options, Prints, Trap};
 use crate::runtime::{Extent, NO_RECORD, OpenFunction, Runtime, bool_constant};
 use crate::spv::{Code, Id, Inst, op};
 use std::iter;
@@ -29,6 +28,23 @@ use vkabort_record::layout::{HEADER_UNITS, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::print::layout::{
     CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, CURSOR_STRIDE, DROPPED_OFFSET, SHARED_COUNTER, chunk_slots, chunk_units,
 };
+use vkabort_record::site::{CodeHash, PrintSite};
+
+/// What the lowering of prints needs besides the module.
+pub(crate) struct PrintInputs<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) prints: &'a Prints,
+    /// The prints of the application's module.
+    pub(crate) sites: &'a [PrintSite],
+    /// The hash in records.
+    pub(crate) code: CodeHash,
+    /// The first counter of the sites.
+    pub(crate) counter: Option<u32>,
+    /// The workgroup sizes of the entry points that are constant.
+    pub(crate) workgroup_sizes: &'a [Option<[u32; 3]>],
+    /// The word of the application's module that an instruction comes from.
+    pub(crate) origin: &'a dyn Fn(usize) -> Option<u32>,
+}
 
 pub(super) struct PrintWriter {
     runtime: Runtime,
