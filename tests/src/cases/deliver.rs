@@ -100,6 +100,9 @@ unsafe extern "system" fn receive(
         if id == "vkabort-printf" && severity == vk::DebugUtilsMessageSeverityFlagsEXT::INFO {
             let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
             list.push(text(data.p_message).into_owned());
+        } else if id.ends_with("DEBUG-PRINTF") {
+            let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(format!("validation layer: {}", text(data.p_message)));
         } else if id == "vkabort" {
             let severe = severity == vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
             let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);

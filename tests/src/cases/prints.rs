@@ -22,6 +22,8 @@ const WITH_CHECKS: &[(&str, &str)] = &[("printf", "on"), ("sanitize", "default")
 const DUMPED: &[(&str, &str)] = &[("printf", "on"), ("dump_dir", "dumps"), ("on_abort", "continue")];
 const NO_MESSENGER: &[(&str, &str)] = &[("printf", "on"), ("messenger_severity", "off")];
 
+const VALIDATION_PRINTF: &[(&str, &str)] = &[("VK_LAYER_PRINTF_ENABLE", "1"), ("VK_LAYER_PRINTF_ONLY_PRESET", "1")];
+
 /// The lines of `FORMATS`.
 const LINES: &[&str] = &[
     "print.comp:10: 7 -7 7\n",
@@ -66,6 +68,7 @@ pub(super) const CASES: &[Case] = cases! {
     "prints::of_a_program_of_vulkan_1_0" => of_version(context, vk::API_VERSION_1_0), alone(), set(PRINTF), logs(&["main: here\n"]);
     "prints::to_messengers" => messengers(context, 64), set(PRINTF);
     "prints::to_no_messenger" => messengers(context, 0), set(NO_MESSENGER);
+    "prints::once_beside_a_validation_layer_that_prints" => once(context), set(PRINTF), with(VALIDATION_PRINTF);
     "prints::as_json_lines" => words(gpu, r#"debugPrintfEXT("%u", word);"#), set(JSON),
         logs(&[r#"{"type":"print","version":"#, r#""location":{"file":"print.comp","line":10,"#, r#""global":[3,0,0]"#, r#""text":"7""#]);
     "prints::in_a_dump" => dump(device), set(DUMPED), logs(&["main: before the abort\n"]);
@@ -218,6 +221,22 @@ fn of_version(context: &Context, version: u32) -> Result<()> {
         glslang::SpirvVersion::SPIRV1_0,
     )?;
     run(&without_abort(&gpu)?, &spirv, &marked(&[]))?.succeeded().map(drop)
+}
+
+/// A validation layer above takes the print out of the module, and this layer does so for one below.
+fn once(context: &Context) -> Result<()> {
+    use vk::DebugUtilsMessageTypeFlagsEXT as Type;
+    let received = Received::default();
+    let info = received.info(vk::DebugUtilsMessageSeverityFlagsEXT::INFO);
+    let gpu = deliver::open(context, Some(info.message_type(Type::GENERAL | Type::VALIDATION)))?;
+    gpu.messages.expect("WARNING-Setting-Limit-Adjusted");
+    let device = without_abort(&gpu)?;
+    run(&device, &shader(r#"debugPrintfEXT("only once");"#)?, &marked(&[3]))?.succeeded()?;
+    device.wait_idle()?;
+    let texts = received.take();
+    let prints = texts.iter().filter(|text| text.contains("only once")).count();
+    ensure!(prints == 1, "{texts:?}");
+    Ok(())
 }
 
 /// A messenger of information receives each print once.
