@@ -182,7 +182,11 @@ fn run_passes<'w>(
 fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let prints = prints::number_prints(&module.index);
     let table = match module.sites(state.site_inputs()) {
-        Ok(sites) if sites.table.sites.is_empty() => sites.table,
+        // Its warnings are about aborts.
+        Ok(sites) if sites.table.sites.is_empty() => SiteTable {
+            warnings: Vec::new(),
+            ..sites.table
+        },
         // The sites are built later, or cannot be.
         _ => state.facts.sites.table.clone(),
     };

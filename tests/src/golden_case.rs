@@ -130,6 +130,10 @@ impl<'t> GoldenCase<'t> {
                         skipped_models: Vec::new(),
                     });
                 }
+                ("skips_prints", model) => {
+                    let prints = case.options.prints.as_mut().context("skips_prints follows prints")?;
+                    prints.skipped_models.push(model.parse()?);
+                }
                 ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("compact_records", "on") => case.options.compact_records = true,
