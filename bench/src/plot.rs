@@ -155,7 +155,12 @@ const COLORS: [RGBColor; 6] = [
 ];
 
 /// Colours of those variants that share a plot with others of the same place modulo the number of colours.
-const OWN_COLORS: [(Variant, usize); 3] = [(Variant::Native, 5), (Variant::Printf, 4), (Variant::PrintfWithRoom, 2)];
+const OWN_COLORS: [(Variant, usize); 4] = [
+    (Variant::Native, 5),
+    (Variant::Prints, 0),
+    (Variant::Printf, 4),
+    (Variant::PrintfWithRoom, 2),
+];
 
 /// Colours of the variants of a plot, by their index in [`COLORS`]: a variant has its own one, so that it is the same in all plots,
 /// unless another one of this plot has it.

@@ -8,16 +8,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use vkabort_record::escape::Styled;
-use vkabort_record::report::Filter;
-use vkabort_record::report::Report;
+use vkabort_record::report::json::{Entry, read_log};
+use vkabort_record::report::{Filter, Report};
 
-/// Shows every report of a log as soon as it is complete.
+/// Shows every report of a log as soon as it is complete, and every print.
 pub struct LogFollower<'a> {
     path: &'a Path,
     file: Option<File>,
     filter: Option<&'a Filter>,
-    /// Show reports as JSON lines.
+    /// Show reports and prints as JSON lines.
     json: bool,
+    /// Show the invocations of prints.
+    with_invocation: bool,
     /// Levels of the messages to show.
     levels: &'static [&'static str],
     /// Why devices are not emulated. Every instance of a program says it.
@@ -38,13 +40,20 @@ pub struct Log {
 }
 
 impl<'a> LogFollower<'a> {
-    /// Follows the log at `path`. Shows messages of `level`, by default `warning`, and above.
-    pub fn new(path: &'a Path, filter: Option<&'a Filter>, json: bool, level: Option<&str>) -> Self {
+    /// Follows the log at `path`. Shows messages of `level`, by default `warning`, and above. `json`: reports and prints as JSON
+    /// lines. `with_invocation`: the invocations of prints.
+    pub fn new(
+        path: &'a Path,
+        filter: Option<&'a Filter>,
+        (json, with_invocation): (bool, bool),
+        level: Option<&str>,
+    ) -> Self {
         Self {
             path,
             file: None,
             filter,
             json,
+            with_invocation,
             levels: match level {
                 Some("error") => &["error"],
                 Some("info") => &["error", "warning", "info"],
@@ -116,8 +125,8 @@ impl<'a> LogFollower<'a> {
     }
 
     fn show(&mut self, text: &str) -> Result<()> {
-        let mut reports = Report::read_json_lines(text)
-            .map_err(|error| Failure::input(format!("{}: {error}", io::input_name(self.path))))?;
+        let entries =
+            read_log(text).map_err(|error| Failure::input(format!("{}: {error}", io::input_name(self.path))))?;
         for line in text.lines().filter(|line| line.starts_with("{\"type\":\"log\"")) {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
             let (level, message) = (line["level"].as_str(), line["message"].as_str());
@@ -131,18 +140,20 @@ impl<'a> LogFollower<'a> {
             }
         }
         self.log.is_empty &= text.trim().is_empty();
-        if let Some(filter) = self.filter {
-            reports.iter_mut().for_each(|report| filter.apply(report));
-        }
         let color = io::has_color(&std::io::stderr());
         let columns = io::columns(&Term::stderr());
-        for report in &reports {
+        for mut entry in entries {
+            if let (Entry::Report(report), Some(filter)) = (&mut entry, self.filter) {
+                filter.apply(report);
+            }
             io::print_error(&match self.json {
-                true => Styled::plain(&report.json_lines()),
-                false => report.styled(color, columns),
+                true => Styled::plain(&entry.json_lines()),
+                false => entry.styled(color, columns, self.with_invocation),
             });
+            if let Entry::Report(report) = entry {
+                self.log.reports.push(report);
+            }
         }
-        self.log.reports.extend(reports);
         Ok(())
     }
 }

@@ -274,6 +274,14 @@ fn reports_and_dump_folders_are_decoded_again() {
         run.text()
             .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
     );
+    let printed = [common::prints().as_bytes(), &json.stdout].concat();
+    let run = run_in(&folder, &["decode", "-"], &printed).ok();
+    run.begins("a.comp:9: [compute pixel (3, 4)] x = 5\nvkabort: 3 prints of a.comp:9 have no room");
+    assert!(run.text().ends_with(text.text()), "{}", run.text());
+    assert_eq!(
+        run_in(&folder, &["decode", "-", "--json"], &printed).ok().stdout,
+        printed
+    );
     // The newest of several dumps.
     std::fs::create_dir(folder.join("abort-0")).expect("a folder");
     let newer = folder.join("abort-0/report.jsonl");

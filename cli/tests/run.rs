@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{ABORT, report, run_in, run_program, run_with, with_program, without_vulkan};
+use common::{ABORT, prints, report, run_in, run_program, run_with, with_program, without_vulkan};
 
 #[test]
 fn programs_without_aborts_keep_their_output_and_exit_code() {
@@ -191,6 +191,21 @@ fn reports_are_shown_while_the_program_runs() {
 }
 
 #[test]
+fn prints_are_shown_and_do_not_fail_the_run() {
+    let folder = with_program("prints", "cat prints.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"");
+    std::fs::write(folder.join("prints.jsonl"), prints()).expect("written");
+    let dropped = "vkabort: 3 prints of a.comp:9 have no room (printf_size)\n";
+    let ran = run_program(&folder, &["--printf"]).ok();
+    assert_eq!(ran.stderr, format!("a.comp:9: x = 5\n{dropped}"));
+    for options in [&["--printf=invocations"][..], &["--set", "printf=invocations"]] {
+        let ran = run_program(&folder, options).ok();
+        assert_eq!(ran.stderr, format!("a.comp:9: [compute pixel (3, 4)] x = 5\n{dropped}"));
+    }
+    assert_eq!(run_program(&folder, &["--printf", "--json"]).ok().stderr, prints());
+    run_program(&folder, &["--printf=loudly"]).fails(2, "invalid value 'loudly'");
+}
+
+#[test]
 fn incomplete_reports_of_a_killed_program_count() {
     let folder = with_program(
         "dies",
@@ -279,17 +294,21 @@ fn options_set_what_they_imply_unless_the_user_has() {
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
             line.map(str::to_owned)
         };
-        ["SANITIZE", "ENABLE", "ON_ABORT", "EMULATION"].map(|name| of(name).unwrap_or_default())
+        ["SANITIZE", "ENABLE", "ON_ABORT", "EMULATION", "PRINTF"].map(|name| of(name).unwrap_or_default())
     };
-    let checked = ["loops", "always", "continue", "partial"];
-    assert_eq!(run(&[], &[]), [""; 4]);
+    let checked = ["loops", "always", "continue", "partial", ""];
+    assert_eq!(run(&[], &[]), [""; 5]);
+    assert_eq!(run(&["--printf"], &[]), ["", "always", "", "partial", "on"]);
     assert_eq!(run(&["--sanitize=loops"], &[]), checked);
     assert_eq!(run(&["--set", "sanitize=loops"], &[]), checked);
-    assert_eq!(run(&["--set", "sanitize=off"], &[]), ["off", "", "", ""]);
-    let lose = ["loops", "always", "lose", "partial"];
+    assert_eq!(run(&["--set", "sanitize=off"], &[]), ["off", "", "", "", ""]);
+    let lose = ["loops", "always", "lose", "partial", ""];
     assert_eq!(run(&["--sanitize=loops", "--set", "on_abort=lose"], &[]), lose);
     let short = [("VK_SHADER_ABORT_ON_ABORT", "lose")];
-    assert_eq!(run(&["--sanitize=loops"], &short), ["loops", "always", "", "partial"]);
+    assert_eq!(
+        run(&["--sanitize=loops"], &short),
+        ["loops", "always", "", "partial", ""]
+    );
 }
 
 #[test]

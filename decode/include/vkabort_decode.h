@@ -13,7 +13,7 @@
  * Version of this interface: major * 65536 + minor. The minor version grows when a function, format or result is added, the
  * major version when a program would have to be compiled again.
  */
-#define VKABORT_DECODE_VERSION (1 << 16)
+#define VKABORT_DECODE_VERSION ((1 << 16) | 1)
 
 /**
  * Plain text, as `vkabort decode` prints it.
@@ -62,6 +62,10 @@ typedef enum {
    * A fault of the library. Please report it.
    */
   VKABORT_RESULT_INTERNAL = -5,
+  /**
+   * The text is not a log in JSON lines.
+   */
+  VKABORT_RESULT_INVALID_LOG = -6,
 } VkabortResult;
 
 /**
@@ -142,10 +146,25 @@ VkabortResult vkabort_decoder_decode(const VkabortDecoder *decoder,
                                      char **report);
 
 /**
+ * Formats a log of the layer in JSON lines (`log_format = json`), or `report.jsonl` of a dump: its reports and the prints of shaders,
+ * in their order.
+ *
+ * `format`: one of `VKABORT_FORMAT_*`. `text`: gets a null-terminated UTF-8 string, which `vkabort_report_free` frees, or null after
+ * an error.
+ *
+ * # Safety
+ * `json` must have `size` bytes, and `text` be null or writable.
+ */
+VkabortResult vkabort_log_format(const char *json,
+                                 size_t size,
+                                 uint32_t format,
+                                 char **text);
+
+/**
  * Frees a report. Null is ignored.
  *
  * # Safety
- * `report` must be null or come from `vkabort_decoder_decode` and not be freed or changed.
+ * `report` must be null or come from `vkabort_decoder_decode` or `vkabort_log_format` and not be freed or changed.
  */
 void vkabort_report_free(char *report);
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use vkabort_instrument::{Options, Values, sites};
 use vkabort_record::framing::split;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::report::json::read_log;
+use vkabort_record::report::{COLUMNS, ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
 use vkabort_record::site_json;
 
@@ -95,6 +96,20 @@ impl Decoder {
     }
 }
 
+/// Formats a log in JSON lines.
+///
+/// # Errors
+/// A line is not one of a log.
+pub fn format_log(json: &[u8], format: Format) -> Result<String, String> {
+    let entries = read_log(&String::from_utf8_lossy(json)).map_err(|error| format!("not a log: {error}"))?;
+    let entries = entries.iter().map(|entry| match format {
+        Format::Text => entry.styled(false, COLUMNS, true).into(),
+        Format::ColoredText => entry.styled(true, COLUMNS, true).into(),
+        Format::JsonLines => entry.json_lines(),
+    });
+    Ok(entries.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +172,24 @@ mod tests {
             let decoded = decoder.decode(&data, format).expect("message data");
             assert!(decoded.report.contains(expected), "{decoded:?}");
         }
+    }
+
+    #[test]
+    fn a_log_has_its_prints_and_reports() {
+        let print = r#"{"type":"print","version":"1.5.0","module_hash":null,"function":"main","location":null,"stage":"fragment",
+            "invocation":{"by":"fragment","pixel":[3,4]},"text":"x = 5"}"#;
+        let log = print.replace("\n            ", "") + "\n" + &Report::default().json_lines();
+        let text = format_log(log.as_bytes(), Format::Text).expect("a log");
+        assert!(text.starts_with("main: [fragment pixel (3, 4)] x = 5\n"), "{text}");
+        assert_eq!(format_log(log.as_bytes(), Format::JsonLines), Ok(log));
+        assert_eq!(
+            format_log(b"output of the program", Format::ColoredText),
+            Ok(String::new())
+        );
+        assert!(
+            format_log(b"{\"type\":\"print\"}", Format::Text)
+                .is_err_and(|error| error.starts_with("not a log: line 1: "))
+        );
     }
 
     #[test]

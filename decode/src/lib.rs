@@ -15,7 +15,7 @@ use vkabort_record::escape::printable;
 
 /// Version of this interface: major * 65536 + minor. The minor version grows when a function, format or result is added, the
 /// major version when a program would have to be compiled again.
-pub const VKABORT_DECODE_VERSION: u32 = 1 << 16;
+pub const VKABORT_DECODE_VERSION: u32 = 1 << 16 | 1;
 
 /// Plain text, as `vkabort decode` prints it.
 pub const VKABORT_FORMAT_TEXT: u32 = 0;
@@ -42,6 +42,8 @@ pub enum VkabortResult {
     InvalidMessages = -4,
     /// A fault of the library. Please report it.
     Internal = -5,
+    /// The text is not a log in JSON lines.
+    InvalidLog = -6,
 }
 
 /// The shaders that can have sent messages. All functions but `vkabort_decoder_free` may use a decoder on several threads at the
@@ -215,17 +217,9 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
     report: *mut *mut c_char,
 ) -> VkabortResult {
     guarded(|| {
-        if report.is_null() {
-            return Err(invalid("the pointer to the report is null"));
-        }
-        // SAFETY: `report` is not null, so it may be written (the caller's contract).
-        unsafe { report.write(ptr::null_mut()) };
-        let format = match format {
-            VKABORT_FORMAT_TEXT => Format::Text,
-            VKABORT_FORMAT_COLORED_TEXT => Format::ColoredText,
-            VKABORT_FORMAT_JSON_LINES => Format::JsonLines,
-            _ => return Err(invalid(&format!("{format} is not a format"))),
-        };
+        // SAFETY: `report` is null or writable (the caller's contract).
+        unsafe { clear(report)? };
+        let format = format_of(format)?;
         // SAFETY: the decoder is live, and `messages` has `size` bytes (the caller's contract).
         let (decoder, messages) = unsafe {
             (
@@ -235,9 +229,8 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
         };
         let decoded = decoder.decode(messages, format);
         let decoded = decoded.map_err(|error| (VkabortResult::InvalidMessages, error))?;
-        let text = CString::new(decoded.report).map_err(|error| (VkabortResult::Internal, error.to_string()))?;
         // SAFETY: `report` is not null, so it may be written (the caller's contract).
-        unsafe { report.write(text.into_raw()) };
+        unsafe { report.write(into_c(decoded.report)?) };
         Ok(match decoded.is_cut {
             true => VkabortResult::Incomplete,
             false => VkabortResult::Success,
@@ -245,14 +238,70 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
     })
 }
 
+/// Formats a log of the layer in JSON lines (`log_format = json`), or `report.jsonl` of a dump: its reports and the prints of shaders,
+/// in their order.
+///
+/// `format`: one of `VKABORT_FORMAT_*`. `text`: gets a null-terminated UTF-8 string, which `vkabort_report_free` frees, or null after
+/// an error.
+///
+/// # Safety
+/// `json` must have `size` bytes, and `text` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_log_format(
+    json: *const c_char,
+    size: usize,
+    format: u32,
+    text: *mut *mut c_char,
+) -> VkabortResult {
+    guarded(|| {
+        // SAFETY: `text` is null or writable (the caller's contract).
+        unsafe { clear(text)? };
+        let format = format_of(format)?;
+        // SAFETY: `json` has `size` bytes (the caller's contract).
+        let json = unsafe { elements(json.cast::<u8>(), size, "the JSON")? };
+        let formatted = decoder::format_log(json, format).map_err(|error| (VkabortResult::InvalidLog, error))?;
+        // SAFETY: `text` is not null, so it may be written (the caller's contract).
+        unsafe { text.write(into_c(formatted)?) };
+        Ok(VkabortResult::Success)
+    })
+}
+
+fn format_of(format: u32) -> Result<Format, Failure> {
+    match format {
+        VKABORT_FORMAT_TEXT => Ok(Format::Text),
+        VKABORT_FORMAT_COLORED_TEXT => Ok(Format::ColoredText),
+        VKABORT_FORMAT_JSON_LINES => Ok(Format::JsonLines),
+        _ => Err(invalid(&format!("{format} is not a format"))),
+    }
+}
+
+/// Sets the pointer to a report to null.
+///
+/// # Safety
+/// `report` must be null or writable.
+unsafe fn clear(report: *mut *mut c_char) -> Result<(), Failure> {
+    if report.is_null() {
+        return Err(invalid("the pointer to the report is null"));
+    }
+    // SAFETY: `report` is not null, so it may be written (the caller's contract).
+    unsafe { report.write(ptr::null_mut()) };
+    Ok(())
+}
+
+/// A string for the program, which frees it by [`vkabort_report_free`].
+fn into_c(text: String) -> Result<*mut c_char, Failure> {
+    let text = CString::new(text).map_err(|error| (VkabortResult::Internal, error.to_string()))?;
+    Ok(text.into_raw())
+}
+
 /// Frees a report. Null is ignored.
 ///
 /// # Safety
-/// `report` must be null or come from `vkabort_decoder_decode` and not be freed or changed.
+/// `report` must be null or come from `vkabort_decoder_decode` or `vkabort_log_format` and not be freed or changed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkabort_report_free(report: *mut c_char) {
     if !report.is_null() {
-        // SAFETY: `vkabort_decoder_decode` leaked this string, and the program frees it once and does not change it.
+        // SAFETY: `into_c` leaked this string, and the program frees it once and does not change it.
         drop(unsafe { CString::from_raw(report) });
     }
 }

@@ -58,6 +58,19 @@ static void formats(void) {
     vkabort_report_free(report);
 }
 
+static void logs(void) {
+    static const char LOG[] = "{\"type\":\"dropped_prints\",\"version\":\"1.5.0\",\"module_hash\":null,\"function\":\"main\","
+                              "\"location\":null,\"count\":3}\n";
+    char *text = NULL;
+    CHECK(vkabort_log_format(LOG, sizeof LOG - 1, VKABORT_FORMAT_TEXT, &text) == VKABORT_RESULT_SUCCESS);
+    CHECK(strcmp(text, "vkabort: 3 prints of main have no room (printf_size)\n") == 0);
+    vkabort_report_free(text);
+    CHECK(vkabort_log_format("{}", 2, VKABORT_FORMAT_TEXT, &text) == VKABORT_RESULT_INVALID_LOG);
+    CHECK(text == NULL);
+    CHECK(vkabort_log_format(LOG, 1, 77, &text) == VKABORT_RESULT_INVALID_ARGUMENT);
+    CHECK(vkabort_log_format(NULL, 0, VKABORT_FORMAT_TEXT, NULL) == VKABORT_RESULT_INVALID_ARGUMENT);
+}
+
 static void *use(void *decoder) {
     for (int i = 0; i < 50; i++) {
         char *report = NULL;
@@ -87,6 +100,7 @@ int main(void) {
     CHECK(vkabort_decode_version() == VKABORT_DECODE_VERSION);
     errors();
     formats();
+    logs();
     threads();
     return 0;
 }

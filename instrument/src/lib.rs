@@ -55,14 +55,15 @@ mod options;
 mod outcome;
 mod pass;
 mod pipeline;
+mod runtime;
 mod sanitize;
 mod spv;
 
 pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
-pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
-pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Trap, Values};
-pub use outcome::{AfterPass, ClaimCompact, Hooks, Instrumented, NotSanitized, Outcome, Place};
+pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
+pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, Trap, Values};
+pub use outcome::{AfterPass, ClaimCompact, ClaimCounters, Hooks, Instrumented, NotSanitized, Outcome, Place};
 pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, LoopTimeout, Sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::{ModuleHash, SiteTable};

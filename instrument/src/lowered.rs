@@ -109,6 +109,16 @@ pub fn scan(words: &[u32]) -> LoweredFeatures {
     features
 }
 
+/// The instruction set of prints.
+pub(crate) const PRINTS: &str = "NonSemantic.DebugPrintf";
+
+/// Whether a module imports the instruction set of prints. Reads the sections before the entry points only.
+pub fn has_prints(words: &[u32]) -> bool {
+    let declarations = Insts::new(words, HEADER_WORDS).take_while(|inst| inst.opcode() != op::MemoryModel);
+    let mut imports = declarations.filter(|inst| inst.opcode() == op::ExtInstImport);
+    imports.any(|inst| literal::is(inst.from(2), PRINTS))
+}
+
 /// Whether an `OpCapability` or `OpExtension` with these operands is removed when `features` are lowered.
 pub(crate) fn is_removed(features: LoweredFeatures, opcode: u16, operands: &[u32]) -> bool {
     let mut rows = LOWERED.iter().filter(|row| features.contains(row.feature));

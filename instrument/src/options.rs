@@ -47,6 +47,8 @@ pub struct Options {
     pub values: Values,
     /// Most bytes of them.
     pub values_size: u32,
+    /// Where prints go. `None`: they stay as they are.
+    pub prints: Option<Prints>,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
 }
@@ -88,6 +90,18 @@ impl Arena {
     pub fn minimum_bytes(max_message_bytes: u32) -> u32 {
         CONTROL_BYTES + minimum_capacity(max_message_bytes) * UNIT_BYTES
     }
+}
+
+/// Where `NonSemantic.DebugPrintf` writes records that do not end the invocation; see [`vkabort_record::print::layout`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prints {
+    /// Device address of the print area, a multiple of 64.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u32,
+    /// SPIR-V execution models whose prints are left out: of functions that an entry point of one of them reaches. For devices that
+    /// cannot write a record in such a stage.
+    pub skipped_models: Vec<u32>,
 }
 
 /// How an aborting invocation ends.
@@ -143,6 +157,7 @@ impl Default for Options {
             sanitize: Sanitize::default(),
             values: Values::Off,
             values_size: DEFAULT_VALUES_SIZE,
+            prints: None,
             specialization: BTreeMap::new(),
         }
     }

@@ -45,6 +45,10 @@ pub type NotSanitized<'a> = dyn FnMut(&str) + 'a;
 /// Whether code may write compact records.
 pub type ClaimCompact<'a> = dyn FnMut(CodeHash) -> bool + 'a;
 
+/// Returns the first of as many consecutive counters as code has prints, of those in [`vkabort_record::print::layout`]. `None`: they
+/// share one.
+pub type ClaimCounters<'a> = dyn FnMut(CodeHash, u32) -> Option<u32> + 'a;
+
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]
 pub struct Hooks<'a> {
@@ -57,4 +61,8 @@ pub struct Hooks<'a> {
     pub claim_compact: Option<&'a mut ClaimCompact<'a>>,
     /// Called if checks cannot be planted.
     pub not_sanitized: Option<&'a mut NotSanitized<'a>>,
+    /// Asked before prints are rewritten. Without it, they count from the first counter on.
+    pub claim_counters: Option<&'a mut ClaimCounters<'a>>,
+    /// Called with the reason if prints cannot be rewritten. They then stay as they are.
+    pub not_printed: Option<&'a mut NotSanitized<'a>>,
 }

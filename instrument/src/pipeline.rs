@@ -10,26 +10,28 @@ use crate::edit::abort_values::AbortValues;
 use crate::edit::origins::Origins;
 use crate::edit::planted::Planted;
 use crate::error::Result;
-use crate::lowered::{Feature, scan};
+use crate::lowered::{Feature, has_prints, scan};
 use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
+use crate::pass::prints::PrintInputs;
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
 use crate::pass::{
-    abort, constant_data, exit_loop, loop_normalize, outline, poison, reconverge, sanitize, site_numbering, strip,
-    values,
+    abort, constant_data, exit_loop, loop_normalize, outline, poison, prints, reconverge, sanitize, site_numbering,
+    strip, values,
 };
 use crate::spv::words::header;
 use facts::{Fact, Found, LoweredAborts};
 use state::{Module, Pass, State};
 use std::borrow::Cow;
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::{EntryPoint, ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 16] = [
+const PASSES: [Pass; 18] = [
+    Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
@@ -67,18 +69,41 @@ const PASSES: [Pass; 16] = [
         let place = |words: &[u32]| hooks.place.as_mut().and_then(|place| place(words));
         Ok((constant_data::lower(&m.index, place)?, None))
     }),
+    Pass::new("prints", |s| !s.facts.prints.is_empty(), lower_prints),
 ];
 
-/// Runs the passes on one module. One that cannot be rewritten with values at its aborts is rewritten without, and one that
-/// cannot be sanitized as if no check were selected.
+/// Runs the passes on one module. One that cannot be rewritten with prints is rewritten without; so are values at aborts, and
+/// checks.
 pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
-    match rewrite_or_leave_unchecked(original, options, &mut hooks) {
+    let result = rewrite_or_leave_values(original, options, &mut hooks);
+    let Err(error) = &result else { return result };
+    if options.prints.is_none() || !has_prints(original) {
+        return result;
+    }
+    let reason = error.to_string();
+    let prints = None;
+    let outcome = rewrite_or_leave_values(
+        original,
+        &Options {
+            prints,
+            ..options.clone()
+        },
+        &mut hooks,
+    )?;
+    if let Some(not_printed) = &mut hooks.not_printed {
+        not_printed(&reason);
+    }
+    Ok(outcome)
+}
+
+fn rewrite_or_leave_values(original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
+    match rewrite_or_leave_unchecked(original, options, hooks) {
         Err(_) if options.values != Values::Off => {
             let without = Options {
                 values: Values::Off,
                 ..options.clone()
             };
-            rewrite_or_leave_unchecked(original, &without, &mut hooks)
+            rewrite_or_leave_unchecked(original, &without, hooks)
         }
         outcome => outcome,
     }
@@ -124,7 +149,8 @@ fn rewrite_with(
     if !state.changes_module() {
         return Ok(Outcome::Unchanged);
     }
-    let facts = state.facts;
+    let mut facts = state.facts;
+    facts.sites.table.prints = facts.prints;
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),
         sites: facts.sites.table,
@@ -154,6 +180,44 @@ fn run_passes<'w>(
         }
     }
     Ok(words)
+}
+
+fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+    let prints = prints::number_prints(&module.index);
+    let table = match module.sites(state.site_inputs()) {
+        // Its warnings are about aborts.
+        Ok(sites) if sites.table.sites.is_empty() => SiteTable {
+            warnings: Vec::new(),
+            ..sites.table
+        },
+        // The sites are built later, or cannot be.
+        _ => state.facts.sites.table.clone(),
+    };
+    Ok((Edits::default(), Some(Fact::Prints(prints, table))))
+}
+
+fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
+    let (Some(options), sites) = (&state.options.prints, &state.facts.prints) else {
+        return Ok((Edits::default(), None));
+    };
+    let code = state.facts.sites.table.code();
+    let counter = match &mut hooks.claim_counters {
+        Some(claim) => claim(code, sites.len() as u32),
+        None => Some(0),
+    };
+    let entry_points = &state.facts.sites.table.entry_points;
+    let workgroup_sizes: Vec<_> = entry_points.iter().map(EntryPoint::constant_local_size).collect();
+    let inputs = PrintInputs {
+        options: state.options,
+        prints: options,
+        sites,
+        code,
+        counter,
+        workgroup_sizes: &workgroup_sizes,
+        origin: &|offset| state.origin(offset as u32),
+    };
+    let (edits, warnings) = prints::lower(&module.index, &inputs)?;
+    Ok((edits, Some(Fact::Warnings(warnings))))
 }
 
 fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {

@@ -24,12 +24,19 @@ pub fn printable(text: &str) -> String {
 
 /// [`printable`] with line feeds and tabs escaped too, so that a name cannot pass for a line of its own.
 pub fn one_line(text: &str) -> String {
-    printable(text).replace('\n', "\\n").replace('\t', "\\t")
+    let text = printable(text);
+    match text.contains(['\n', '\t']) {
+        true => text.replace('\n', "\\n").replace('\t', "\\t"),
+        false => text,
+    }
 }
 
 /// JSON text with the characters escaped that JSON allows in strings but that are not safe to print. The values of the
 /// strings are unchanged.
 pub fn json_text(json: &str) -> String {
+    if json.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        return json.to_owned();
+    }
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
@@ -98,6 +105,9 @@ fn is_unsafe(c: char) -> bool {
 }
 
 fn escape_controls(text: &str, out: &mut String) {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return out.push_str(text);
+    }
     for c in text.chars() {
         match c {
             '\n' | '\t' => out.push(c),

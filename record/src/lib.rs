@@ -41,6 +41,7 @@
 //! * [`float_format`]: values and shortest decimals of the floating-point formats.
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
 //! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
+//! * [`print`]: prints of shaders, which end nothing.
 //! * [`report`]: all aborts of a device, as text for people and JSON for programs.
 //!
 //! The crate does not use Vulkan, and it does not trust the memory that it reads: a snapshot is copied first and indexed
@@ -59,6 +60,7 @@ pub mod layout;
 pub mod message;
 pub mod message_data;
 pub mod message_type;
+pub mod print;
 pub mod records;
 pub mod report;
 pub mod scalar;

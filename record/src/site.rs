@@ -1,4 +1,4 @@
-//! The abort sites of a module: every `OpAbortKHR` with its message type, source position and call path.
+//! The abort sites of a module: every `OpAbortKHR` with its message type, source position and call path; and its prints.
 //!
 //! The rewriter builds a module's [`SiteTable`] along with its new words. The layer keeps it to decode messages, and
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
@@ -70,6 +70,9 @@ pub struct SiteTable {
     pub entry_points: Vec<EntryPoint>,
     /// Every abort, indexed by [`SiteId`].
     pub sites: Vec<Site>,
+    /// Every print, if the module was rewritten with prints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prints: Vec<PrintSite>,
     /// The scalar constants that pipelines can specialise, by `SpecId`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<SpecConstant>,
@@ -154,6 +157,33 @@ pub struct Site {
     /// How to read its compact records, if its module writes them. Only in the process that has rewritten the module.
     #[serde(skip)]
     pub template: Option<Template>,
+}
+
+/// One `DebugPrintf`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PrintSite {
+    /// Word offset of the instruction in the original module.
+    pub word_offset: u32,
+    /// Debug name of the function that contains it, else the name of its only entry point, else `%id`.
+    pub function: String,
+    /// Source position.
+    pub location: Option<Location>,
+    /// The format string.
+    pub format: String,
+    /// The arguments in their order.
+    pub arguments: Vec<PrintArgument>,
+}
+
+/// An argument of a print.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrintArgument {
+    /// A scalar or vector, which records hold.
+    Value(Type),
+    /// A string of the module.
+    Text(String),
+    /// Anything else, of which records hold nothing.
+    Unknown,
 }
 
 /// A function on the call path to a site.

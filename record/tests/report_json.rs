@@ -7,13 +7,16 @@ use serde_json::Value as Json;
 use std::path::Path;
 use std::sync::Arc;
 use vkabort_record::message_type::{Length, Member, Type};
+use vkabort_record::print::record::PrintRecord;
 use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
-use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
-use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
+use vkabort_record::report::json::{Entry, SCHEMA, SCHEMA_VERSION, read_log};
+use vkabort_record::report::{DroppedPrints, ModuleInfo, PrintLine, PrintPlace, QueueUse, Report, ReportOptions};
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
-use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
+use vkabort_record::site::{
+    EntryPoint, Frame, Location, ModuleHash, PrintArgument, PrintSite, Site, SiteId, SiteTable, Snippet, Span,
+};
 use vkabort_record::site_values::{Condition, Part, Place, SiteValues, Variable};
 use vkabort_record::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
 
@@ -271,6 +274,45 @@ fn every_line_fits_the_schema_and_reads_back_unchanged() {
     }
     assert_eq!(lines, 3 + 4 + 4 + 4 + 2 + 1);
     assert_eq!(Report::read_json_lines(&log).expect("reads back"), reports());
+}
+
+#[test]
+fn prints_fit_the_schema_and_read_back_unchanged() {
+    let schema = schema();
+    let mut table = table();
+    table.prints = vec![PrintSite {
+        function: "f".into(),
+        location: Some(location(9)),
+        format: "%u %s".into(),
+        arguments: vec![PrintArgument::Value(ScalarType::U32.into()), PrintArgument::Unknown],
+        ..PrintSite::default()
+    }];
+    let record = |site| PrintRecord {
+        code: ModuleHash(7).into(),
+        site,
+        execution_model: 5,
+        identity: [3, 4, 5, 1],
+        payload: [1].into(),
+    };
+    let place = PrintPlace::of(&table, &table.prints[0]);
+    let prints = [0, 1].map(|site| PrintLine::new(&record(site), Some(&table)));
+    let dropped = [(place, 4), (PrintPlace::default(), 5)].map(|(place, count)| DroppedPrints { place, count });
+    let lines: Vec<String> = prints
+        .iter()
+        .map(PrintLine::json_line)
+        .chain(dropped.iter().map(DroppedPrints::json_line))
+        .collect();
+    for line in &lines {
+        let json: Json = serde_json::from_str(line).expect("a line is JSON");
+        check(&schema, &json, &schema).unwrap_or_else(|e| panic!("{line}\n{e}"));
+        let mut extended = json.clone();
+        extended["extra"] = 1.into();
+        assert!(check(&schema, &extended, &schema).is_err() && read_log(&extended.to_string()).is_err());
+    }
+    let entries = prints.into_iter().map(|print| Entry::Print(Box::new(print)));
+    let entries: Vec<Entry> = entries.chain(dropped.into_iter().map(Entry::DroppedPrints)).collect();
+    assert_eq!(read_log(&lines.concat()).expect("reads back"), entries);
+    assert_eq!(Report::read_json_lines(&lines.concat()).expect("skips them"), []);
 }
 
 /// Folder with a file for each version: a line with the hash of its schema, and a report.

@@ -104,6 +104,17 @@ choice! {
     }
 }
 choice! {
+    /// What becomes of the prints of shaders (`debugPrintfEXT`, `printf` of HLSL and Slang).
+    Printf {
+        /// Nothing: the driver and other layers get them as they are.
+        Off = "off",
+        /// The layer writes them to its log and passes them to the application's messengers.
+        On = "on",
+        /// The same, with the invocation in front of each text.
+        Invocations = "invocations",
+    }
+}
+choice! {
     /// The memory of messages.
     Memory {
         /// Prefers host memory, then device-coherent memory if the driver supports `VK_AMD_device_coherent_memory`, then host-cached

@@ -18,6 +18,8 @@ pub struct Implication {
 pub const IMPLICATIONS: &[Implication] = &[
     implication("sanitize", "enable", "always", true),
     implication("replace_modules", "enable", "always", true),
+    implication("printf", "enable", "always", true),
+    implication("printf", "emulation", "partial", false),
     implication("sanitize", "on_abort", "continue", false),
     implication("sanitize", "emulation", "partial", false),
 ];

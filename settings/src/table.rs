@@ -1,6 +1,8 @@
 //! The settings, one row each.
 
-use crate::choice::{ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, checks, list};
+use crate::choice::{
+    ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Printf, checks, list,
+};
 use crate::declare::settings;
 use crate::form::{Form, SettingValue, TIMEOUT};
 use crate::setting::{Row, View};
@@ -102,6 +104,13 @@ settings! {
 
     /// How long the loops of an invocation may run before the check `loops` fails. 0: any time.
     "loop_timeout_ms" loop_timeout_ms: u32 = 500, Form::Milliseconds { min: 0, max: 600_000 }, Standard;
+
+    /// Prints of shaders (`debugPrintfEXT`, `printf` of HLSL and Slang), which survive the loss of the device.
+    "printf" printf: Printf = Printf::Off, Form::Choice(list::<Printf>), Standard;
+
+    /// Size of the memory for prints of each device. A quarter of it holds the prints of work that is pending; further prints are
+    /// counted.
+    "printf_size" printf_size: u32 = 1 << 24, Form::Bytes { min: 1 << 16, max: 1 << 30 }, Advanced;
 
     /// Values at an abort that its report shows: the operands of the condition that led to it, and variables. Messages do not
     /// change.

@@ -64,18 +64,36 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
 ///
 /// The file does not exist or does not compile.
 pub fn compile_endless(name: &str) -> Result<Vec<u32>> {
+    compile_edited(name, |text| {
+        let mut parts = text.split("abortEXT(");
+        let mut endless = parts.next().unwrap_or_default().replace(ABORT_EXTENSION, "");
+        for part in parts {
+            let (_, rest) = part.split_once(");").context("an abort does not end")?;
+            endless += &format!("for (;;) {{}}{rest}");
+        }
+        Ok(endless)
+    })
+}
+
+/// Compiles `shaders/<name>` with a print in place of each abort.
+///
+/// # Errors
+///
+/// The file does not exist or does not compile.
+pub fn compile_printing(name: &str) -> Result<Vec<u32>> {
+    compile_edited(name, |text| {
+        let text = text.replace("abortEXT(", "debugPrintfEXT(");
+        Ok(text.replace(ABORT_EXTENSION, "#extension GL_EXT_debug_printf : require\n"))
+    })
+}
+
+/// The line that enables aborts.
+const ABORT_EXTENSION: &str = "#extension GL_EXT_abort : require\n";
+
+fn compile_edited(name: &str, edit: impl FnOnce(&str) -> Result<String>) -> Result<Vec<u32>> {
     let path = folder().join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut parts = text.split("abortEXT(");
-    let mut endless = parts
-        .next()
-        .unwrap_or_default()
-        .replace("#extension GL_EXT_abort : require\n", "");
-    for part in parts {
-        let (_, rest) = part.split_once(");").context("an abort does not end")?;
-        endless += &format!("for (;;) {{}}{rest}");
-    }
-    compile_as(&path, &endless, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+    compile_as(&path, &edit(&text)?, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
 }
 
 /// Compiles the text of a file.

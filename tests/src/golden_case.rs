@@ -5,7 +5,8 @@ use crate::golden_diff::can_show;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{
-    Arena, Feature, Hooks, LoopPoll, LoopTimeout, LoweredFeatures, Options, Outcome, Trap, Values, instrument_with,
+    Arena, Feature, Hooks, LoopPoll, LoopTimeout, LoweredFeatures, Options, Outcome, Prints, Trap, Values,
+    instrument_with,
 };
 use vkabort_test_kit::spirv_tools::TargetEnv;
 
@@ -122,6 +123,17 @@ impl<'t> GoldenCase<'t> {
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
                 ("arena", address) => case.options.arena = Arena::at(parse_address(address)?, ARENA_BYTES),
                 ("control", address) => case.options.arena = case.options.arena.with_control(parse_address(address)?),
+                ("prints", address) => {
+                    case.options.prints = Some(Prints {
+                        address: parse_address(address)?,
+                        bytes: ARENA_BYTES,
+                        skipped_models: Vec::new(),
+                    });
+                }
+                ("skips_prints", model) => {
+                    let prints = case.options.prints.as_mut().context("skips_prints follows prints")?;
+                    prints.skipped_models.push(model.parse()?);
+                }
                 ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("compact_records", "on") => case.options.compact_records = true,
@@ -153,6 +165,7 @@ impl<'t> GoldenCase<'t> {
         after_pass: &mut dyn FnMut(&'static str, &[u32]),
         not_sanitized: &mut dyn FnMut(&str),
     ) -> vkabort_instrument::Result<Outcome> {
+        let mut not_printed = |reason: &str| panic!("prints are refused: {reason}");
         let mut next = self.constant_memory;
         let mut place = |data: &[u32]| {
             let address = next?;
@@ -163,6 +176,7 @@ impl<'t> GoldenCase<'t> {
             after_pass: Some(after_pass),
             place: Some(&mut place),
             not_sanitized: Some(not_sanitized),
+            not_printed: Some(&mut not_printed),
             ..Hooks::default()
         };
         instrument_with(words, &self.options, hooks)

@@ -6,13 +6,18 @@ use vkabort_oracle::op;
 use vkabort_oracle::words::{HEADER_WORDS, instructions, push, string, without_extensions};
 
 /// Functions of the runtime that most rewritten modules contain, without prefix. Each is hidden unless the case shows it.
-const RUNTIME: [&str; 6] = [
+const RUNTIME: [&str; 11] = [
     "reserve",
     "commit",
     "put_bytes",
     "poll",
     "copy_constants",
     "write_record",
+    "print_reserve",
+    "print0",
+    "print1",
+    "print2",
+    "print5",
 ];
 
 /// Shown on request: the entry points that call the application's function and then write the record.

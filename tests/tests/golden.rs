@@ -234,6 +234,7 @@ fn with_results_of(mut table: SiteTable, rewrite: &SiteTable) -> SiteTable {
         .strip_prefix(table.warnings.as_slice())
         .unwrap_or_default();
     SiteTable {
+        prints: rewrite.prints.clone(),
         warnings: [table.warnings.as_slice(), more].concat(),
         ..table
     }
@@ -302,6 +303,10 @@ fn places(table: &SiteTable) -> String {
         for frame in site.callers.iter().rev() {
             text += &format!(";   from {} at {}\n", frame.function, place(&frame.location));
         }
+    }
+    for print in &table.prints {
+        text += &format!("; print in {} at {}\n", print.function, place(&print.location));
+        text += &format!(";   {:?} of {:?}\n", print.format, print.arguments);
     }
     text
 }

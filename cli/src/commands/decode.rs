@@ -11,6 +11,7 @@ use vkabort_instrument::Values;
 use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, commit_word, header};
+use vkabort_record::report::json::{Entry, read_log};
 use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 use vkabort_record::site::CodeHash;
 use vkabort_record::snapshot::Snapshot;
@@ -100,33 +101,41 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         InputFormat::Arena => site_tables::read(&args.sites, &[Values::Auto, Values::Off])?,
         _ => site_tables::read(&args.sites, &[Values::Auto])?,
     };
-    let mut reports = match format {
-        InputFormat::Report => read_report(&name, &bytes, args.samples)?,
-        InputFormat::Arena => vec![arena(&bytes, args, &modules, options)],
-        InputFormat::Payload => vec![Report::from_payloads([bytes.as_slice()], &modules, &options)],
+    let of_report = |report| vec![Entry::Report(report)];
+    let mut entries = match format {
+        InputFormat::Report => read_entries(&name, &bytes, args.samples)?,
+        InputFormat::Arena => of_report(arena(&bytes, args, &modules, options)),
+        InputFormat::Payload => of_report(Report::from_payloads([bytes.as_slice()], &modules, &options)),
         InputFormat::Auto | InputFormat::Messages => {
             let messages = split(&bytes);
             check(&name, &bytes, &messages)?;
-            vec![Report::from_payloads(messages.payloads, &modules, &options)]
+            of_report(Report::from_payloads(messages.payloads, &modules, &options))
         }
     };
-    warn_if_unmatched(&name, args, &modules, &reports);
+    warn_if_unmatched(&name, args, &modules, &entries);
     if let Some(filter) = &args.filter {
-        reports.iter_mut().for_each(|report| filter.apply(report));
+        reports_of(&mut entries).for_each(|report| filter.apply(report));
     }
     let color = io::has_color(&std::io::stdout());
     let columns = io::columns(&Term::stdout());
-    for (index, report) in reports.iter().enumerate() {
+    for (index, entry) in entries.iter().enumerate() {
         if args.json {
-            io::print(&report.json_lines())?;
+            io::print(&entry.json_lines())?;
             continue;
         }
-        if index > 0 {
+        if index > 0 && matches!(entry, Entry::Report(_)) {
             io::print("\n")?;
         }
-        io::print_styled(&report.styled(color, columns))?;
+        io::print_styled(&entry.styled(color, columns, true))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn reports_of(entries: &mut [Entry]) -> impl Iterator<Item = &mut Report> {
+    entries.iter_mut().filter_map(|entry| match entry {
+        Entry::Report(report) => Some(report),
+        Entry::Print(_) | Entry::DroppedPrints(_) => None,
+    })
 }
 
 /// Path of the newest report in a folder: in the folder itself, else in one of the dumps below it.
@@ -165,8 +174,12 @@ fn refuse_unused(name: &str, format: InputFormat, args: &DecodeArgs) -> Result<(
 }
 
 /// Warns if no message is of a site of `--sites`: the values are then guesses.
-fn warn_if_unmatched(name: &str, args: &DecodeArgs, modules: &[ModuleInfo], reports: &[Report]) {
-    let mut sites = reports.iter().flat_map(|report| &report.sites).peekable();
+fn warn_if_unmatched(name: &str, args: &DecodeArgs, modules: &[ModuleInfo], entries: &[Entry]) {
+    let sites = entries.iter().flat_map(|entry| match entry {
+        Entry::Report(report) => report.sites.as_slice(),
+        Entry::Print(_) | Entry::DroppedPrints(_) => &[],
+    });
+    let mut sites = sites.peekable();
     let is_known = |site: &SiteReport| site.function.is_some() || !site.also_possible.is_empty();
     if args.sites.is_empty() || sites.peek().is_none() || sites.any(is_known) {
         return;
@@ -186,15 +199,15 @@ fn warn_if_unmatched(name: &str, args: &DecodeArgs, modules: &[ModuleInfo], repo
     ));
 }
 
-/// Reads the reports, with at most `samples` messages of each site.
-fn read_report(name: &str, bytes: &[u8], samples: Option<usize>) -> Result<Vec<Report>> {
-    let mut reports = Report::read_json_lines(&String::from_utf8_lossy(bytes))
+/// Reads reports, with at most `samples` messages of each site, and prints.
+fn read_entries(name: &str, bytes: &[u8], samples: Option<usize>) -> Result<Vec<Entry>> {
+    let mut entries = read_log(&String::from_utf8_lossy(bytes))
         .map_err(|error| Failure::input(format!("{name}: not a report: {error}")))?;
     let samples = samples.map_or(usize::MAX, |samples| samples.max(1));
-    for site in reports.iter_mut().flat_map(|report| &mut report.sites) {
+    for site in reports_of(&mut entries).flat_map(|report| &mut report.sites) {
         site.samples.truncate(samples);
     }
-    Ok(reports)
+    Ok(entries)
 }
 
 /// Whether the bytes are an arena after an abort: CURSOR counts records, and the first one is complete.

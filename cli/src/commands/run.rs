@@ -34,6 +34,7 @@ Examples:
   vkabort run --enable ./app-that-does-not-enable-the-extension
   vkabort run --sanitize ./app-whose-shaders-have-no-aborts
   vkabort run --sanitize=loops --set loop_budget=100000 ./app
+  vkabort run --printf ./app-whose-shaders-print
   vkabort run --dump-modules modules ./app
   vkabort run --replace 6c0f1cf89350bb7a=fixed.spv ./app
   vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml ./tests
@@ -46,6 +47,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "default",
         value_parser = settings::CheckList)]
     sanitize: Option<Checks>,
+    /// Show the prints of shaders (debugPrintfEXT, printf): `on`, or `invocations` to show who prints, too
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "on",
+        value_parser = ["on", "invocations"])]
+    printf: Option<String>,
     /// Write every shader module of the program to DIR: HASH.original.spv, and HASH.rewritten.spv if the layer changes it
     #[arg(long, value_name = "DIR")]
     dump_modules: Option<PathBuf>,
@@ -103,7 +108,15 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut child = supervisor
         .start(&mut command)
         .map_err(|error| not_started(args, &name, &error))?;
-    let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
+    let set = args.set.iter().rev().find(|(key, _)| key == "printf");
+    let printf = set.map(|(_, value)| value).or(args.printf.as_ref());
+    let with_invocation = printf.is_some_and(|mode| mode.eq_ignore_ascii_case("invocations"));
+    let mut follower = LogFollower::new(
+        &log,
+        args.filter.as_ref(),
+        (args.json, with_invocation),
+        level.as_deref(),
+    );
     let mut followed = Ok(());
     let status = loop {
         // An unreadable log does not end the program.
@@ -178,6 +191,9 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
     if let Some(checks) = args.sanitize {
         command.env(settings::variable("sanitize")?, checks.to_string());
     }
+    if let Some(mode) = &args.printf {
+        command.env(settings::variable("printf")?, mode);
+    }
     for (key, value) in &args.set {
         if key == "log_file" || key == "log_format" {
             return Err(Failure::input(format!(
@@ -209,11 +225,12 @@ fn imply(args: &RunArgs, command: &mut Command) -> Result<()> {
     let sources = sources();
     let text = |key: &str| {
         let set = args.set.iter().rev().find(|(other, _)| other == key);
-        let checks = args
-            .sanitize
-            .filter(|_| key == "sanitize")
-            .map(|checks| checks.to_string());
-        set.map(|(_, value)| value.clone()).or(checks).unwrap_or_default()
+        let option = match key {
+            "sanitize" => args.sanitize.map(|checks| checks.to_string()),
+            "printf" => args.printf.clone(),
+            _ => None,
+        };
+        set.map(|(_, value)| value.clone()).or(option).unwrap_or_default()
     };
     let is_set = |key: &str| !text(key).is_empty() || sources.variable_of(key).is_some();
     for implication in IMPLICATIONS {

@@ -5,8 +5,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use vkabort_record::invocation::Invocation;
 use vkabort_record::message::Message;
-use vkabort_record::report::{Report, Sample, SiteReport};
+use vkabort_record::report::{DroppedPrints, PrintLine, PrintPlace, Report, Sample, SiteReport};
+use vkabort_record::site::Location;
 use vkabort_spirv_builder::op::{self, capability, decoration, execution_mode, execution_model};
 use vkabort_spirv_builder::{Builder, push, string};
 
@@ -321,4 +323,25 @@ pub fn little(words: &[u32]) -> Vec<u8> {
 
 pub fn big(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_be_bytes()).collect()
+}
+
+/// A print and a count, as the layer writes them.
+pub fn prints() -> String {
+    let place = PrintPlace {
+        location: Some(Location {
+            file: "a.comp".into(),
+            line: 9,
+            column: 3,
+            source: None,
+        }),
+        ..PrintPlace::default()
+    };
+    let print = PrintLine {
+        place: place.clone(),
+        stage: "compute".into(),
+        invocation: Invocation::Fragment { pixel: [3, 4] },
+        text: "x = 5".into(),
+        notes: Vec::new(),
+    };
+    print.json_line() + &DroppedPrints { place, count: 3 }.json_line()
 }

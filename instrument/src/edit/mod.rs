@@ -14,6 +14,7 @@ pub(crate) mod physical_addressing;
 pub(crate) mod placeholder;
 pub(crate) mod planted;
 pub(crate) mod rematerialize_handles;
+mod scalar_words;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::words::{BOUND, MAX_BOUND, inst_at};

@@ -6,6 +6,7 @@ pub(crate) mod exit_loop;
 pub(crate) mod loop_normalize;
 pub(crate) mod outline;
 pub(crate) mod poison;
+pub(crate) mod prints;
 pub(crate) mod reconverge;
 pub(crate) mod sanitize;
 pub(crate) mod site_numbering;

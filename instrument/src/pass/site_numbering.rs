@@ -216,6 +216,7 @@ impl SiteBuilder<'_, '_> {
                 entry_points: entry_points.collect(),
                 warnings: warnings(index, &self.sites),
                 sites: self.sites,
+                prints: Vec::new(),
                 constants: spec_constants(index, self.names),
             },
             offsets: index.aborts().map(|offset| offset as u32).collect(),

@@ -9,7 +9,7 @@ use crate::pass::site_numbering::Sites;
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
-use vkabort_record::site::SiteId;
+use vkabort_record::site::{PrintSite, SiteId, SiteTable};
 use vkabort_record::template::Template;
 
 /// What a pass returns: edits of the module, and a fact for the passes after it.
@@ -30,6 +30,10 @@ pub(super) enum Fact {
     LoweredAborts(LoweredAborts),
     /// Whether the module still uses constant data.
     UsesConstantData(bool),
+    /// The prints of the application's module, and a table for modules without aborts.
+    Prints(Vec<PrintSite>, SiteTable),
+    /// Warnings for the site table.
+    Warnings(Vec<String>),
     /// A warning for the site table.
     Warning(String),
 }
@@ -51,6 +55,8 @@ pub(super) struct Facts {
     /// Whether checks were planted.
     pub(super) has_checks: bool,
     pub(super) planted: Planted,
+    /// The prints of the application's module.
+    pub(super) prints: Vec<PrintSite>,
     pub(super) spec_ids: SpecIds,
     pub(super) values: AbortValues,
     pub(super) sites: Sites,
@@ -85,6 +91,11 @@ impl Facts {
                 }
             }
             Some(Fact::UsesConstantData(uses_data)) => self.uses_constant_data = uses_data,
+            Some(Fact::Prints(prints, table)) => {
+                self.prints = prints;
+                self.sites.table = table;
+            }
+            Some(Fact::Warnings(mut warnings)) => self.sites.table.warnings.append(&mut warnings),
             Some(Fact::Warning(warning)) => self.sites.table.warnings.push(warning),
             None => {}
         }

@@ -9,7 +9,7 @@ use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::edit::origins::Origins;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lowered::{Feature, LoweredFeatures, scan};
+use crate::lowered::{Feature, LoweredFeatures, has_prints, scan};
 use crate::options::{Options, Values};
 use crate::outcome::Hooks;
 use crate::pass::sanitize::Planting;
@@ -89,6 +89,8 @@ pub(super) struct State<'a> {
     pub(super) selected: LoweredFeatures,
     /// The lowered features that the application's module declares.
     declared: LoweredFeatures,
+    /// The options select prints, and the module declares them.
+    pub(super) lowers_prints: bool,
     pub(super) facts: Facts,
     /// Leads from the module to the one whose sites were numbered, before that to the application's.
     pub(super) origins: Origins,
@@ -111,6 +113,7 @@ impl<'a> State<'a> {
             planting,
             selected,
             declared: scan(original),
+            lowers_prints: options.prints.is_some() && has_prints(original),
             facts: Facts::default(),
             origins: Origins::default(),
             numbered: Origins::default(),
@@ -149,7 +152,12 @@ impl<'a> State<'a> {
 
     /// Whether the module is not the application's at the end.
     pub(super) fn changes_module(&self) -> bool {
-        self.facts.has_checks || !self.declared.and(self.selected).is_empty()
+        self.facts.has_checks || !self.facts.prints.is_empty() || !self.declared.and(self.selected).is_empty()
+    }
+
+    /// The word of the application's module that an instruction of the present one comes from.
+    pub(super) fn origin(&self, offset: u32) -> Option<u32> {
+        self.numbered.of(self.origins.of(offset)?)
     }
 
     /// What the site table depends on besides the module.
@@ -165,9 +173,8 @@ impl<'a> State<'a> {
 
     /// The error at the application's word in place of the module's.
     pub(super) fn locate(&self, error: Error) -> Error {
-        let origin = |offset| self.numbered.of(self.origins.of(offset)?);
         Error {
-            offset: error.offset.and_then(origin),
+            offset: error.offset.and_then(|offset| self.origin(offset)),
             is_specializable: !self.facts.spec_ids.is_empty(),
             ..error
         }

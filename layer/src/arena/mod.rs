@@ -16,6 +16,7 @@ mod create;
 mod mapped_buffer;
 pub mod memory_type;
 mod pending_arena;
+mod print_area;
 pub mod readback;
 mod replay;
 mod setup;
@@ -27,6 +28,9 @@ use address_cache::AddressFile;
 use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
 use mapped_buffer::MappedBuffer;
+pub use print_area::PrintArea;
+#[cfg(test)]
+pub use print_area::testing;
 use std::fmt;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,6 +45,8 @@ pub struct Arena {
     control: Result<MappedBuffer, &'static str>,
     /// Memory for constant data, behind the records.
     constants: Option<ConstantMemory>,
+    /// Memory for prints, behind the records; until it is taken.
+    prints: Option<PrintArea>,
     /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
@@ -80,10 +86,18 @@ impl Arena {
                 ConstantMemory::new(base, records.address + u64::from(start), setup.constant_bytes)
             }
         });
+        let prints = setup.prints_start().map(|start| {
+            // SAFETY: as for the constant data. New memory is zeroed.
+            unsafe {
+                let base = records.base.add(start as usize);
+                PrintArea::new(base, records.address + u64::from(start), setup.print_bytes)
+            }
+        });
         Self {
             records,
             control,
             constants,
+            prints,
             bytes: setup.bytes,
             source,
             address_file,
@@ -102,6 +116,11 @@ impl Arena {
     /// Memory for constant data.
     pub fn constants(&self) -> Option<&ConstantMemory> {
         self.constants.as_ref()
+    }
+
+    /// Takes the memory for prints, which must not be used once the arena is destroyed.
+    pub fn take_prints(&mut self) -> Option<PrintArea> {
+        self.prints.take()
     }
 
     /// Size in bytes, including the control block before the records.

@@ -47,7 +47,7 @@ impl<'a> PendingArena<'a> {
         }
         let mut pending = Self { records, control };
         // Not the memory for constant data, which is written before it is read.
-        pending.records.map(setup.bytes)?;
+        pending.records.map(setup.prints_end())?;
         if let Ok(control) = &mut pending.control
             && let Err(error) = control.map(CONTROL_BYTES)
         {

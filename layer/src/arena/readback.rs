@@ -87,6 +87,7 @@ mod tests {
             records: MappedBuffer::without_driver(mapping),
             control: Err("none"),
             constants: None,
+            prints: None,
             bytes: BYTES,
             source: AddressSource::Host,
             address_file: None,

@@ -38,6 +38,8 @@ pub struct ArenaSetup<'a> {
     pub families: &'a [u32],
     /// Size of the arena in bytes.
     pub bytes: u32,
+    /// Size in bytes of the memory for prints that follows.
+    pub print_bytes: u32,
     /// Size in bytes of the memory for constant data that follows.
     pub constant_bytes: u32,
     /// How to get buffer addresses.
@@ -52,22 +54,37 @@ pub struct ArenaSetup<'a> {
     pub log: &'a Log,
 }
 
-/// Alignment in bytes of the memory for constant data.
-const CONSTANT_ALIGNMENT: u32 = 256;
+/// Alignment in bytes of the memory for prints and for constant data.
+const ALIGNMENT: u32 = 256;
 
 impl ArenaSetup<'_> {
+    /// Offset of the memory for prints, in bytes. None if there is no such memory.
+    pub fn prints_start(&self) -> Option<u32> {
+        part_behind(self.bytes, self.print_bytes)
+    }
+
+    /// End of the records and the prints, which are zero at first.
+    pub fn prints_end(&self) -> u32 {
+        self.prints_start().map_or(self.bytes, |start| start + self.print_bytes)
+    }
+
     /// Offset of the memory for constant data, in bytes. None if there is no such memory.
     pub fn constants_start(&self) -> Option<u32> {
-        let start = self.bytes.checked_next_multiple_of(CONSTANT_ALIGNMENT)?;
-        start.checked_add(self.constant_bytes)?;
-        (self.constant_bytes > 0).then_some(start)
+        part_behind(self.prints_end(), self.constant_bytes)
     }
 
     /// Size of the buffer in bytes.
     pub fn buffer_bytes(&self) -> u32 {
         self.constants_start()
-            .map_or(self.bytes, |start| start + self.constant_bytes)
+            .map_or(self.prints_end(), |start| start + self.constant_bytes)
     }
+}
+
+/// Offset of a part of `bytes` bytes behind `end`. None if it is empty or does not fit.
+fn part_behind(end: u32, bytes: u32) -> Option<u32> {
+    let start = end.checked_next_multiple_of(ALIGNMENT)?;
+    start.checked_add(bytes)?;
+    (bytes > 0).then_some(start)
 }
 
 /// Why a buffer or an arena could not be created.

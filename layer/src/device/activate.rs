@@ -5,13 +5,14 @@ use crate::arena::{Arena, ArenaSetup, CreateError};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::loop_clock::LoopClock;
 use crate::device::loop_limit::budget_below;
+use crate::device::prints::Prints;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
 use crate::device::sanitize;
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
-use crate::settings::{Emulation, OnAbort, Settings};
+use crate::settings::{Emulation, OnAbort, Printf, Settings};
 use ash::vk;
 use std::ffi::CStr;
 use std::time::Duration;
@@ -58,7 +59,7 @@ pub unsafe fn activate(
     describe_checks(instance, physical, &state);
     // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
     let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
-    let setup = ArenaSetup {
+    let mut setup = ArenaSetup {
         device,
         next: &next,
         cpu: physical.cpu,
@@ -70,6 +71,10 @@ pub unsafe fn activate(
         },
         families: &edited.families,
         bytes: instance.settings.arena_size,
+        print_bytes: match instance.settings.printf {
+            Printf::Off => 0,
+            Printf::On | Printf::Invocations => instance.settings.printf_size,
+        },
         constant_bytes: match (has_constants, physical.cpu) {
             (true, true) => CPU_CONSTANT_BYTES,
             (true, false) => CONSTANT_BYTES,
@@ -82,8 +87,22 @@ pub unsafe fn activate(
         log: &instance.log,
     };
     if edited.emulated.abort {
-        let arena = Arena::create(&setup)?;
+        let mut arena = Arena::create(&setup);
+        if let Err(error) = &arena
+            && setup.print_bytes > 0
+        {
+            setup.print_bytes = 0;
+            let text = format!("printf: shaders do not print: no memory: {}", error.reason);
+            instance.log.line(Level::Error, &text);
+            arena = Arena::create(&setup);
+        }
+        let mut arena = arena?;
         state.options.arena = arena.options();
+        if let Some(area) = arena.take_prints() {
+            let skipped = physical.stores.refused().map(|stage| stage.execution_model);
+            state.options.prints = Some(area.options(skipped.collect()));
+            state.prints = Some(Prints::new(area, instance.settings.dump_dir.is_some()));
+        }
         describe(instance, physical, &arena, true);
         if edited.has_protected_queue {
             // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
@@ -96,10 +115,26 @@ pub unsafe fn activate(
             state.loop_clock = Some(LoopClock::new(&arena, timeout, physical.cpu));
         }
         state.arena = Some(arena);
-    } else if has_constants && edited.has_addresses {
-        state.constants_only = constants_only(instance, physical, setup);
+    } else {
+        log_no_prints(instance, physical);
+        if has_constants && edited.has_addresses {
+            setup.print_bytes = 0;
+            state.constants_only = constants_only(instance, physical, setup);
+        }
     }
     Ok(state)
+}
+
+/// Logs that the layer does not show prints, if it should: shaders have no memory to write them to.
+fn log_no_prints(instance: &Instance, physical: &PhysicalDevice) {
+    if instance.settings.printf != Printf::Off {
+        let text = format!(
+            "printf: the shaders of device `{}` do not print, since the layer does not emulate VK_KHR_shader_abort there; set \
+             emulation = force",
+            physical.name
+        );
+        instance.log.line(Level::Error, &text);
+    }
 }
 
 /// The state of a device without an arena.
@@ -231,6 +266,7 @@ pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled
         ..AbortState::default()
     };
     describe_checks(instance, physical, &state);
+    log_no_prints(instance, physical);
     state
 }
 

@@ -8,6 +8,7 @@ pub mod loop_clock;
 mod loop_limit;
 pub mod module_files;
 mod native_module;
+pub mod prints;
 pub mod probe;
 mod refused_stage;
 pub mod registry;

@@ -2,6 +2,7 @@
 
 use crate::arena::{ConstantMemory, PlacedData};
 use crate::device::state::{AbortState, Device, Module};
+use crate::locks::lock;
 use crate::log::Level;
 use ash::vk;
 use std::borrow::Cow;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{
-    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, instrument_with, module_hash, scan,
+    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, has_prints, instrument_with, module_hash, scan,
 };
 use vkabort_record::site::ModuleHash;
 
@@ -106,7 +107,8 @@ impl Device {
             self.report_unused_aborts(words);
         }
         let options = self.rewrite_options(state, source);
-        if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() {
+        let prints = state.prints.as_ref().filter(|_| has_prints(words));
+        if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() && prints.is_none() {
             return Ok(self.unchanged(state, words, features));
         }
         let (mut placed, mut is_full, mut not_sanitized) = (Vec::new(), false, None);
@@ -119,11 +121,27 @@ impl Device {
             Some(address)
         };
         let mut claim_compact = |code| state.objects.claim_compact(code);
+        let mut claim_counters = |code, count| {
+            let first = lock(&prints?.tables).claim(code, count);
+            if first.is_none() {
+                let text =
+                    "printf: prints without room of some shaders are counted together: there are too many prints";
+                self.instance.log.line(Level::Warning, text);
+            }
+            first
+        };
+        let mut log_not_printed = |reason: &str| {
+            let hash = module_hash(words, &options);
+            let text = format!("printf: module {hash} keeps its prints, which the layer does not show: {reason}");
+            self.instance.log.line(Level::Warning, &text);
+        };
         let mut keep_reason = |reason: &str| not_sanitized = Some(reason.to_owned());
         let hooks = Hooks {
             place: Some(&mut place),
             claim_compact: Some(&mut claim_compact),
             not_sanitized: Some(&mut keep_reason),
+            claim_counters: Some(&mut claim_counters),
+            not_printed: Some(&mut log_not_printed),
             ..Hooks::default()
         };
         let outcome = instrument_with(words, &options, hooks);
@@ -143,7 +161,11 @@ impl Device {
                     );
                     self.instance.log.line(Level::Warning, &text);
                 }
-                Ok(self.changed(words, &options, new, placed))
+                let changed = self.changed(words, &options, new, placed);
+                if let (Some(prints), Rewritten::Changed { module, .. }) = (prints, &changed) {
+                    lock(&prints.tables).keep(&module.sites);
+                }
+                Ok(changed)
             }
             Err(error) => Err((module_hash(words, &options), error)),
         }

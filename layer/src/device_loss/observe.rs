@@ -3,6 +3,7 @@
 use super::drain_budget::DrainBudget;
 use crate::device::state::{AbortState, Device};
 use crate::locks::lock;
+use crate::report;
 use ash::vk;
 
 impl Device {
@@ -16,6 +17,9 @@ impl Device {
 
     /// Checks the device after a command. Returns the command's result, or `VK_ERROR_DEVICE_LOST` if the device is lost.
     pub fn observe(&self, result: vk::Result, budget: DrainBudget) -> vk::Result {
+        if let Some(state) = &self.state {
+            report::deliver_prints(self, state);
+        }
         match &self.state {
             Some(state) if result == vk::Result::ERROR_DEVICE_LOST || state.aborted() => {
                 self.observe_loss(state, result, budget)
@@ -52,7 +56,9 @@ impl Device {
             return vk::Result::ERROR_DEVICE_LOST;
         }
         let began_after_abort = state.aborted();
-        match state.on_queue(self, queue, call) {
+        let result = state.on_queue(self, queue, call);
+        report::deliver_prints(self, state);
+        match result {
             Some(result) if began_after_abort || result == vk::Result::ERROR_DEVICE_LOST => {
                 self.observe(result, DrainBudget::Drain)
             }

@@ -30,6 +30,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
                 // The work that the drain waited for may be complete by now.
                 device.drain_again();
             }
+            report::deliver_last_prints(device, state);
             device.instance.log.write(&report::closing_text(device));
             if let Some(clock) = &state.loop_clock {
                 clock.stop();

@@ -11,7 +11,7 @@ use crate::device::state::{AbortState, Device, Extensions, Instance, PhysicalDev
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::link::{restore_link, take_link};
 use crate::log::Level;
-use crate::settings::Enable;
+use crate::settings::{Enable, Printf};
 use ash::vk::{self, Handle};
 use std::sync::Arc;
 
@@ -146,9 +146,10 @@ impl Creation<'_> {
     fn log_not_enabled(&self, reason: &str) {
         let name = &probe::physical_device(self.instance, self.physical).name;
         let settings = &self.instance.settings;
-        let (setting, effect) = match settings.sanitize.is_empty() {
-            true => ("enable = always", ""),
-            false => ("sanitize", ". Its shaders run without checks"),
+        let (setting, effect) = match (settings.sanitize.is_empty(), settings.printf) {
+            (false, _) => ("sanitize", ". Its shaders run without checks"),
+            (true, Printf::Off) => ("enable = always", ""),
+            (true, _) => ("printf", ". Its shaders do not print"),
         };
         let text = format!("{setting}: cannot enable VK_KHR_shader_abort on `{name}`: {reason}{effect}");
         self.instance.log.line(Level::Error, &text);

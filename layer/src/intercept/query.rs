@@ -1,6 +1,7 @@
 //! `VkQueryPool`.
 
 use crate::device_loss::DrainBudget;
+use crate::report;
 use ash::vk;
 use std::ffi::c_void;
 use std::time::Duration;
@@ -41,6 +42,7 @@ pub unsafe extern "system" fn results(
                 if result != vk::Result::NOT_READY {
                     return device.observe(result, DrainBudget::Drain);
                 }
+                report::deliver_prints(device, state);
                 if state.aborted() && device.advance(state, DrainBudget::Drain) {
                     return vk::Result::ERROR_DEVICE_LOST;
                 }

@@ -3,6 +3,7 @@
 use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, SLICE};
 use crate::locks::lock;
+use crate::report;
 use ash::vk;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -37,6 +38,7 @@ pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Re
         if last {
             return device.observe(result, DrainBudget::Poll);
         }
+        report::deliver_prints(device, state);
         if state.aborted() && device.advance(state, budget) {
             return vk::Result::ERROR_DEVICE_LOST;
         }

@@ -1,7 +1,8 @@
 //! Delivers a report to people: log, messengers and dump folder.
 
 use super::dump::{self, RawData};
-use super::messengers;
+use super::messengers::{self, Subject};
+use super::prints::history;
 use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
 use crate::locks::{lock, try_lock};
@@ -38,7 +39,7 @@ pub fn deliver(
     let mut failure = None;
     let is_new = report.sites.is_empty() || report.sites.iter().any(|site| site.repeats.is_none());
     if let Some(folder) = settings.dump_dir.as_ref().filter(|_| is_new) {
-        match dump::write(folder, state, &report, records, raw) {
+        match dump::write(folder, state, &report, records, raw, &history(state)) {
             Ok(path) => report.summary.dump = Some(path.display().to_string()),
             Err(error) => {
                 let folder = folder.display();
@@ -54,7 +55,7 @@ pub fn deliver(
         if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
             device.instance.log.line(Level::Warning, &warning);
         }
-        messengers::send(device, &report.text(false));
+        messengers::send(device, Subject::Report, &report.text(false));
     }
     if let Some(text) = failure {
         device.instance.log.line(Level::Error, &text);

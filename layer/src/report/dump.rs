@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use vkabort_record::records::Records;
-use vkabort_record::report::Report;
+use vkabort_record::report::{PrintLine, Report};
 
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 
@@ -34,7 +34,7 @@ fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes a new folder below `dump_dir`: the report as text and as JSON lines, the raw messages, the driver's crash dump,
+/// Writes a new folder below `dump_dir`: the last prints and the report as text and as JSON lines, the raw messages, the driver's crash dump,
 /// and for every module concerned its site table and its SPIR-V before and after the rewrite. A module that was rewritten in two
 /// ways has two tables. Returns the folder.
 ///
@@ -46,6 +46,7 @@ pub fn write(
     report: &Report,
     records: &Records,
     raw: RawData<'_>,
+    prints: &[PrintLine],
 ) -> io::Result<PathBuf> {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = since_epoch.map_or(0, |duration| duration.as_secs());
@@ -55,8 +56,10 @@ pub fn write(
         let mut file = private_file::open(&folder.join(name), Access::CreateNew)?;
         file.write_all(bytes)
     };
-    write("report.txt", report.text(false).as_bytes())?;
-    write("report.jsonl", report.json_lines().as_bytes())?;
+    let text: String = prints.iter().map(|print| print.text(true)).collect();
+    write("report.txt", (text + &report.text(false)).as_bytes())?;
+    let lines: String = prints.iter().map(PrintLine::json_line).collect();
+    write("report.jsonl", (lines + &report.json_lines()).as_bytes())?;
     write("messages.bin", &(raw.messages)())?;
     if !raw.vendor_binary.is_empty() {
         write("vendor.bin", raw.vendor_binary)?;

@@ -5,6 +5,7 @@ use super::driver_fault::DriverFault;
 use super::dump::RawData;
 use super::fault_info::fault_info;
 use super::native;
+use super::prints::{deliver_last_prints, deliver_prints};
 use crate::arena::readback::RecordRange;
 use crate::device::state::{AbortState, Device, LossData, Module};
 use crate::log::Level;
@@ -35,6 +36,7 @@ pub enum Cause {
 /// for `vkGetDeviceFaultReportsKHR`; of the fault reports, the last has `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
 pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let log = &device.instance.log;
+    deliver_last_prints(device, state);
     let mut message_data = MessageData::from(read_records(state, cause));
     let group = state.loss.next_fault_group();
     let mut driver = match cause {
@@ -98,6 +100,8 @@ pub fn report_and_continue(
     suspects: Vec<QueueUse>,
     is_new_submit: bool,
 ) {
+    // Shaders printed before they aborted.
+    deliver_prints(device, state);
     let report = report_of_records(state, records, &report_options(device, state, suspects));
     if report.is_empty() {
         return;

@@ -8,11 +8,23 @@ use std::ffi::{CString, c_void};
 
 const TYPE: vk::DebugUtilsMessageTypeFlagsEXT = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
 
-/// Calls each messenger that receives general messages of the severity in the settings, with the device as the object
-/// concerned.
-pub fn send(device: &Device, text: &str) {
+/// What a message is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Aborts: of the severity in the settings.
+    Report,
+    /// A print of a shader: information, unless the settings turn messages off.
+    Print,
+}
+
+/// Calls each messenger that receives general messages of the subject's severity, with the device as the object concerned.
+pub fn send(device: &Device, subject: Subject, text: &str) {
     let Some(severity) = flag(device.instance.settings.messenger_severity) else {
         return;
+    };
+    let (severity, name) = match subject {
+        Subject::Report => (severity, c"vkabort"),
+        Subject::Print => (vk::DebugUtilsMessageSeverityFlagsEXT::INFO, c"vkabort-printf"),
     };
     // Copied, so that no callback runs under the lock.
     let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
@@ -23,7 +35,7 @@ pub fn send(device: &Device, text: &str) {
         ..Default::default()
     }];
     let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
-        .message_id_name(c"vkabort")
+        .message_id_name(name)
         .message(&message)
         .objects(&objects);
     let mut called: Vec<(usize, *mut c_void)> = Vec::new();

@@ -8,7 +8,9 @@ pub mod fault_info;
 mod loss_report;
 mod messengers;
 mod native;
+mod prints;
 mod process_exit;
 
 pub use deliver::closing_text;
 pub use loss_report::{Cause, report_and_continue, report_loss};
+pub use prints::{deliver_last_prints, deliver_prints};

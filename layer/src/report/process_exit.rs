@@ -2,6 +2,7 @@
 //! waits for one.
 
 use super::closing_text;
+use super::prints::last_prints_text;
 use crate::device::registry;
 
 /// Concludes the reports of the devices that still live.
@@ -9,6 +10,7 @@ fn conclude_devices() {
     // Runs outside of any call that could report a failure.
     let _ = std::panic::catch_unwind(|| {
         for device in registry::DEVICES.try_values().iter().flatten() {
+            device.instance.log.try_write(&last_prints_text(device));
             device.instance.log.try_write(&closing_text(device));
             device.instance.module_files.log_unused(&device.instance.log);
         }

@@ -1,11 +1,13 @@
 //! Reports as JSON lines, written and read.
 //!
-//! One object per line: an `abort` for every site, then one `summary`. A log has `log` lines between the reports.
+//! One object per line: an `abort` for every site, then one `summary`. A log has `log`, `print` and `dropped_prints` lines between
+//! the reports.
 //! `record/schema/report.schema.json` describes the lines. Its version is semantic: a key that changes its meaning or is removed
 //! raises the major version, a new key or value the minor version; so programs should ignore keys that they do not know. The
 //! reader here accepts older versions and refuses unknown keys.
 
-use crate::escape::json_text;
+use crate::escape::{Styled, json_text};
+use crate::report::print_line::{DroppedPrints, PrintLine};
 use crate::report::site_report::SiteReport;
 use crate::report::summary::{Report, Summary};
 use serde::{Deserialize, Serialize};
@@ -50,6 +52,51 @@ impl std::fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// A part of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A report.
+    Report(Report),
+    /// A print.
+    Print(Box<PrintLine>),
+    /// Prints without room.
+    DroppedPrints(DroppedPrints),
+}
+
+impl Entry {
+    /// The entry as lines of JSON, each ended by a line feed.
+    pub fn json_lines(&self) -> String {
+        match self {
+            Self::Report(report) => report.json_lines(),
+            Self::Print(print) => print.json_line(),
+            Self::DroppedPrints(dropped) => dropped.json_line(),
+        }
+    }
+
+    /// The entry as text: see [`Report::styled`] and [`PrintLine::text`].
+    pub fn styled(&self, color: bool, columns: usize, with_invocation: bool) -> Styled {
+        match self {
+            Self::Report(report) => report.styled(color, columns),
+            Self::Print(print) => Styled::plain(&print.text(with_invocation)),
+            Self::DroppedPrints(dropped) => Styled::plain(&dropped.text()),
+        }
+    }
+}
+
+impl PrintLine {
+    /// The print as a line of JSON.
+    pub fn json_line(&self) -> String {
+        line("print", self)
+    }
+}
+
+impl DroppedPrints {
+    /// The count as a line of JSON.
+    pub fn json_line(&self) -> String {
+        line("dropped_prints", self)
+    }
+}
+
 impl Report {
     /// The report as lines of JSON, each ended by a line feed.
     pub fn json_lines(&self) -> String {
@@ -57,37 +104,52 @@ impl Report {
         sites.chain([line("summary", &self.summary)]).collect()
     }
 
-    /// Reads all reports of a log. A summary line ends each; sites after the last summary, from a process that died, form
-    /// a last report. Lines that are not JSON objects are output of the application and skipped.
+    /// Reads all reports of a log, as [`read_log`].
     ///
     /// # Errors
     ///
-    /// A [`ReadError`] for a JSON object that is not a report line of this version.
+    /// As [`read_log`].
     pub fn read_json_lines(text: &str) -> Result<Vec<Self>, ReadError> {
-        let mut reports = Vec::new();
-        let mut current = Self::default();
-        for (index, line) in text.lines().enumerate() {
-            if !line.trim_start().starts_with('{') {
-                continue;
-            }
-            match read_line(line).map_err(|message| ReadError {
-                line: index + 1,
-                message,
-            })? {
-                Line::Abort(site) => current.sites.push(*site),
-                Line::Log => {}
-                Line::Summary(summary) => {
-                    current.summary = summary;
-                    reports.push(std::mem::take(&mut current));
-                }
-            }
-        }
-        if !current.sites.is_empty() {
-            current.summary.invocations = current.sites.iter().map(|s| s.invocations).sum();
-            reports.push(current);
-        }
-        Ok(reports)
+        let reports = read_log(text)?.into_iter().filter_map(|entry| match entry {
+            Entry::Report(report) => Some(report),
+            _ => None,
+        });
+        Ok(reports.collect())
     }
+}
+
+/// Reads the reports and prints of a log. A summary line ends each report; sites after the last summary, from a process that died,
+/// form a last report. Lines that are not JSON objects are output of the application and skipped.
+///
+/// # Errors
+///
+/// A [`ReadError`] for a JSON object that is not a line of this version.
+pub fn read_log(text: &str) -> Result<Vec<Entry>, ReadError> {
+    let mut entries = Vec::new();
+    let mut current = Report::default();
+    for (index, line) in text.lines().enumerate() {
+        if !line.trim_start().starts_with('{') {
+            continue;
+        }
+        match read_line(line).map_err(|message| ReadError {
+            line: index + 1,
+            message,
+        })? {
+            Line::Abort(site) => current.sites.push(*site),
+            Line::Log => {}
+            Line::Print(print) => entries.push(Entry::Print(print)),
+            Line::DroppedPrints(dropped) => entries.push(Entry::DroppedPrints(dropped)),
+            Line::Summary(summary) => {
+                current.summary = summary;
+                entries.push(Entry::Report(std::mem::take(&mut current)));
+            }
+        }
+    }
+    if !current.sites.is_empty() {
+        current.summary.invocations = current.sites.iter().map(|s| s.invocations).sum();
+        entries.push(Entry::Report(current));
+    }
+    Ok(entries)
 }
 
 /// A log message: `{"type":"log","level":"info","message":"..."}`.
@@ -103,6 +165,8 @@ struct LogLine {
 enum Line {
     Abort(Box<SiteReport>),
     Summary(Summary),
+    Print(Box<PrintLine>),
+    DroppedPrints(DroppedPrints),
     Log,
 }
 
@@ -137,6 +201,8 @@ fn read_line(line: &str) -> Result<Line, String> {
     match ty.as_str() {
         Some("abort") => serde_json::from_value(content).map(|site| Line::Abort(Box::new(site))),
         Some("summary") => serde_json::from_value(content).map(Line::Summary),
+        Some("print") => serde_json::from_value(content).map(|print| Line::Print(Box::new(print))),
+        Some("dropped_prints") => serde_json::from_value(content).map(Line::DroppedPrints),
         _ => return Err(format!("unknown type {ty}")),
     }
     .map_err(|e| match version == SCHEMA_VERSION {

@@ -13,6 +13,7 @@ mod filter_rules;
 pub mod json;
 mod phrases;
 mod pipelines;
+mod print_line;
 mod rows;
 mod site_context;
 mod site_match;
@@ -32,6 +33,7 @@ pub use data::{
 pub use duplicates::Duplicates;
 pub use filter::{Filter, PlantingPlace, SanitizeFilter};
 pub use phrases::show_location;
+pub use print_line::{DroppedPrints, PrintLine, PrintPlace};
 pub use site_report::SiteReport;
 pub use summary::{Report, Summary};
 pub use text::COLUMNS;

@@ -18,4 +18,9 @@ pub(super) const PRESETS: &[Preset] = &[
         description: "The default checks are planted into programs without aborts, and those that fail are reported.",
         settings: &[("sanitize", "default")],
     },
+    Preset {
+        label: "Prints",
+        description: "What shaders print is shown.",
+        settings: &[("printf", "on")],
+    },
 ];

@@ -10,9 +10,10 @@ use crate::shader::Pipeline;
 use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS,
-    commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, SLOT_UNITS, UNIT_BYTES,
+    UNIT_WORDS, commit_word, header, record_units,
 };
+use vkabort_record::print::layout as prints;
 
 /// SPIR-V execution model `GLCompute`.
 const STAGE: u32 = 5;
@@ -58,11 +59,21 @@ pub unsafe fn has_trap(pipeline: u64) -> bool {
 /// `pipeline` must be a live pipeline, and the memory at addresses in its code must be allocated.
 pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64) -> Effect {
     let settings = &device.settings;
+    // SAFETY: the caller passes a live pipeline.
+    let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
+    for prints in stages.iter().filter_map(|words| code::prints(words)) {
+        let host = match settings.cpu {
+            true => Some(prints.address as *mut u8),
+            false => state.addresses.host_inside(prints.address),
+        };
+        if let Some(area) = host {
+            // SAFETY: the layer keeps the area allocated while shaders may write to it.
+            unsafe { print(area, prints, number as u32) };
+        }
+    }
     if !settings.abort.is(number) {
         return Effect::None;
     }
-    // SAFETY: the caller passes a live pipeline.
-    let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
     let payloads = || (0..settings.messages).map(|index| payload(number, index));
     let mut effect = Effect::None;
     for words in stages {
@@ -96,6 +107,30 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
         });
     }
     effect
+}
+
+/// Writes a committed print of invocation `number` at the first site, or counts it.
+///
+/// # Safety
+/// `area` must point to the print area.
+unsafe fn print(area: *mut u8, prints: code::Prints, number: u32) {
+    // SAFETY: all offsets are within the area and word-aligned.
+    let word = |byte: u32| unsafe { AtomicU32::from_ptr(area.add(byte as usize).cast()) };
+    let chunk = word(prints::CURRENT_OFFSET).load(Ordering::Relaxed) % prints::CHUNKS;
+    let slot = word(prints::cursor_offset(chunk)).fetch_add(1, Ordering::Relaxed);
+    if slot >= prints.slots {
+        word(prints::DROPPED_OFFSET + 4 * prints::SHARED_COUNTER).fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    let unit = (chunk * prints.slots + slot) * SLOT_UNITS;
+    let begin = prints::CONTROL_BYTES + unit * UNIT_BYTES;
+    let put = |index: u32, value| word(begin + index * 4).store(value, Ordering::Relaxed);
+    put(header::LENGTH, HEADER_UNITS);
+    put(header::HASH_LO, prints.hash[0]);
+    put(header::HASH_HI, prints.hash[1]);
+    put(header::STAGE, STAGE);
+    put(header::IDENTITY, number);
+    word(begin + header::COMMIT * 4).store(commit_word(unit), Ordering::Release);
 }
 
 /// Payload of a message.

@@ -49,4 +49,11 @@ impl Addresses {
             .filter(|bound| bound.1 != 0)
             .map(|bound| bound.1 as *mut u8)
     }
+
+    /// Host memory at a device address in a buffer.
+    pub fn host_inside(&self, address: u64) -> Option<*mut u8> {
+        let (start, (length, host)) = self.bound.range(..=address).next_back()?;
+        let offset = address - start;
+        (*host != 0 && offset < *length).then(|| (host + offset) as *mut u8)
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use vkabort_record::layout::{CONTROL_BYTES, TICKS_OFFSET};
+use vkabort_record::print::layout::CONTROL_BYTES as PRINT_CONTROL_BYTES;
 use vkabort_spirv_builder::{op, string};
 
 /// Words before the first instruction.
@@ -81,9 +82,11 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
             _ => None,
         })
         .collect();
+    let of_prints = prints(words).map(|prints| prints.address + u64::from(PRINT_CONTROL_BYTES));
     let records = instructions(words).find_map(|(opcode, operands)| match (opcode, operands) {
         (op::CompositeConstruct, [_, _, sum, high]) => {
-            Some(u64::from(*sums.get(sum)?) | u64::from(*values.get(high)?) << 32)
+            let address = u64::from(*sums.get(sum)?) | u64::from(*values.get(high)?) << 32;
+            (Some(address) != of_prints).then_some(address)
         }
         _ => None,
     })?;
@@ -93,6 +96,62 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
         |address: &u64| *address >> 32 != 0 && ![arena, ticks, records].contains(address) && is_buffer(*address);
     let control = addresses(words).into_iter().find(is_control);
     Some((arena, control.unwrap_or(arena)))
+}
+
+/// What the code of a module's prints contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prints {
+    /// Address of the print area.
+    pub address: u64,
+    /// Slots of its chunks.
+    pub slots: u32,
+    /// The code's hash, the low half first.
+    pub hash: [u32; 2],
+}
+
+/// The prints of a module: its function `vkabort_print_reserve` loads from the start of the print area and compares with the slots of
+/// a chunk, and its function `vkabort_print0` writes the hash and a constant stage.
+pub fn prints(words: &[u32]) -> Option<Prints> {
+    let values = constants(words);
+    let named = |name: &str| {
+        let name = string(name);
+        instructions(words).find_map(|(opcode, operands)| {
+            let (id, text) = operands.split_first()?;
+            (opcode == op::Name && text == name).then_some(*id)
+        })
+    };
+    let body = |function: Option<u32>| {
+        let mut all = instructions(words);
+        all.find(|(opcode, operands)| *opcode == op::Function && operands.get(1).copied() == function);
+        all.take_while(|(opcode, _)| *opcode != op::FunctionEnd)
+    };
+    let (reserve, print) = (named("vkabort_print_reserve")?, named("vkabort_print0")?);
+    let pairs: HashMap<u32, u64> = instructions(words)
+        .filter_map(|(opcode, operands)| match (opcode, operands) {
+            (op::ConstantComposite, [_, id, low, high]) => {
+                Some((*id, u64::from(*values.get(low)?) | u64::from(*values.get(high)?) << 32))
+            }
+            _ => None,
+        })
+        .collect();
+    let address = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
+        (op::Bitcast, [_, _, from]) => pairs.get(from).copied(),
+        _ => None,
+    })?;
+    let slots = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
+        (op::ULessThan, [_, _, _, capacity]) => values.get(capacity).copied(),
+        _ => None,
+    })?;
+    let hash = body(Some(print)).find_map(|(opcode, operands)| match (opcode, operands) {
+        (op::CompositeConstruct, [_, _, low, high, stage, zero]) => {
+            let [low, high, _, _] = [low, high, stage, zero].map(|id| values.get(id).copied());
+            low.zip(high)
+                .filter(|_| values.contains_key(stage) && values.contains_key(zero))
+        }
+        _ => None,
+    });
+    let hash = hash.map(|(low, high)| [low, high])?;
+    Some(Prints { address, slots, hash })
 }
 
 /// The trap that the layer compiled into the module.

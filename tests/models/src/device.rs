@@ -7,3 +7,9 @@ pub mod loop_clock {
     /// Stands for the clock.
     pub struct LoopClock;
 }
+
+/// No module of the models prints.
+pub mod prints {
+    /// Stands for the prints.
+    pub struct Prints;
+}

@@ -48,6 +48,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
     (data, vec![fault])
 }
 
+/// No model prints.
+pub fn deliver_prints(_: &Device, _: &AbortState) {}
+
 /// Keeps the report of aborts after which the device continues.
 pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Vec<QueueUse>, _: bool) {
     if !records.is_empty() {

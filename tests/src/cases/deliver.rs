@@ -64,10 +64,13 @@ pub(super) fn lose_named(
 
 /// Texts that a messenger received from the layer.
 #[derive(Default)]
-struct Received(Mutex<Vec<String>>);
+pub(super) struct Received(Mutex<Vec<String>>);
 
 impl Received {
-    fn info(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    pub(super) fn info(
+        &self,
+        severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    ) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(severity)
             .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
@@ -76,7 +79,7 @@ impl Received {
     }
 
     /// Removes and returns the texts.
-    fn take(&self) -> Vec<String> {
+    pub(super) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -92,7 +95,15 @@ unsafe extern "system" fn receive(
         let (received, data) = (&*received.cast::<Received>(), &*data);
         let text = |at| CStr::from_ptr(at).to_string_lossy();
         // Loaders and drivers send messages too.
-        if !data.p_message_id_name.is_null() && text(data.p_message_id_name) == "vkabort" {
+        let id = (!data.p_message_id_name.is_null()).then(|| text(data.p_message_id_name));
+        let id = id.as_deref().unwrap_or_default();
+        if id == "vkabort-printf" && severity == vk::DebugUtilsMessageSeverityFlagsEXT::INFO {
+            let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(text(data.p_message).into_owned());
+        } else if id.ends_with("DEBUG-PRINTF") {
+            let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(format!("validation layer: {}", text(data.p_message)));
+        } else if id == "vkabort" {
             let severe = severity == vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
             let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
             list.push(format!(
@@ -106,7 +117,7 @@ unsafe extern "system" fn receive(
 }
 
 /// Opens the driver with a messenger in the create info of the instance.
-fn open(context: &Context, messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>) -> Result<Gpu> {
+pub(super) fn open(context: &Context, messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>) -> Result<Gpu> {
     let chained = Chained {
         messenger,
         ..Chained::default()

@@ -44,6 +44,8 @@ mod pending_work;
 mod pipeline_creation;
 mod poison;
 mod present;
+mod print_room;
+mod prints;
 mod program_runner;
 mod programs;
 mod queries;
@@ -126,6 +128,8 @@ pub fn all() -> Vec<Case> {
         pending_work::CASES,
         poison::CASES,
         present::CASES,
+        print_room::CASES,
+        prints::CASES,
         programs::CASES,
         &test_driver::all(),
         queries::CASES,

@@ -15,6 +15,7 @@ pub(super) const CASES: &[Case] = cases! {
     "shader_object::binaries_abort" => draw(gpu, Kind::Binary, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::linked_binaries_abort" => draw(gpu, Kind::LinkedBinary, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::never_taken_draws_the_same" => never_taken(gpu), silent();
+    "prints::of_shader_objects" => prints(gpu), set(&[("printf", "on")]), logs(&["pixel 17 42\n"]);
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +72,26 @@ pub(super) fn create(
 }
 
 fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
+    draw_by(gpu, kind, push, (glsl::compile, push))
+}
+
+/// Compiles a file of `shaders/`.
+type Compile = fn(&str) -> Result<Vec<u32>>;
+
+/// Peers print nothing for shader objects.
+fn prints(gpu: &Gpu) -> Result<()> {
+    let kinds = [Kind::Linked, Kind::Unlinked];
+    let draw = |kind| draw_by(gpu, kind, [17, 42], (glsl::compile_printing, [1000, 1000]));
+    kinds.into_iter().try_for_each(draw)
+}
+
+/// Draws with shaders of a compiler, of which the invocation at `aborting` aborts.
+fn draw_by(gpu: &Gpu, kind: Kind, push: [u32; 2], (compile, aborting): (Compile, [u32; 2])) -> Result<()> {
     let device = open(gpu)?;
     let objects = objects(&device);
     let used = STAGES[0] | STAGES[1];
     let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
-    let code = ["stage/cover.vert", "stage/fragment.frag"].map(glsl::compile);
+    let code = ["stage/cover.vert", "stage/fragment.frag"].map(compile);
     let [vertex, fragment] = code;
     let code = [bytes(&vertex?), bytes(&fragment?)];
     let (mut shaders, mut result) = create(
@@ -99,7 +115,7 @@ fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
     let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
     // SAFETY: the structure is valid.
     let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }?;
-    let result = check(&device, &objects, &shaders, layout, push);
+    let result = check(&device, &objects, &shaders, layout, [push, aborting]);
     destroy(&objects, &shaders);
     // SAFETY: no pending submission uses the layout.
     unsafe { device.raw.destroy_pipeline_layout(layout, None) };
@@ -116,7 +132,7 @@ fn check(
     objects: &ext::shader_object::Device,
     shaders: &[vk::ShaderEXT],
     layout: vk::PipelineLayout,
-    push: [u32; 2],
+    [push, aborting]: [[u32; 2]; 2],
 ) -> Result<()> {
     let image = Image::new(device)?;
     let submission = image.record(|raw, commands| {
@@ -131,7 +147,7 @@ fn check(
         }
     })?;
     let result = submission.run();
-    check_fragment(device, &image, result, push)
+    check_fragment(device, &image, result, aborting)
 }
 
 /// Sets the state that a pipeline would contain.

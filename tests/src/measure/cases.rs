@@ -39,6 +39,10 @@ pub const MEASUREMENTS: &[Case] = cases! {
         measures(), validation_alone(), with(SHADER_SANITIZER), within(300);
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
+    "storm::prints" => storm(context, Variant::Prints), measures(), alone(), set(PRINTS), within(45);
+    "storm::frames_that_return" => frames(context, Variant::Return), measures(), without_layer(), within(45);
+    "storm::frames_that_print" => frames(context, Variant::Prints), measures(), alone(), set(PRINTS), within(45);
+    "storm::frames_of_debug_printf" => frames(context, Variant::Printf), measures(), validation_alone(), with(PRINTF), within(45);
     "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), with(PRINTF), within(45);
     "storm::debug_printf_with_room" => storm(context, Variant::PrintfWithRoom),
         measures(), validation_alone(), with(PRINTF_WITH_ROOM), within(45);
@@ -49,9 +53,11 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "messages::by_value" => messages(context, true), measures(), alone();
     "compilers::without_layer" => compile(context, Shader::set(), &WITHOUT_LAYER), measures(), without_layer();
     "compilers::layer" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
+    "compilers::prints" => compile(context, Shader::set(), &[Variant::Prints]), measures(), alone(), set(PRINTS);
     "compilers::debug_printf" => compile(context, Shader::set(), &[Variant::Printf]), measures(), validation_alone(), with(PRINTF);
     "sites::without_layer" => compile(context, sites(), &WITHOUT_LAYER), measures(), without_layer();
     "sites::layer" => compile(context, sites(), &[Variant::Layer]), measures(), alone();
+    "sites::prints" => compile(context, sites(), &[Variant::Prints]), measures(), alone(), set(PRINTS);
     "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone(), with(PRINTF);
     "loops::without_layer" => compile(context, loops(), &[Variant::Unchecked]), measures(), without_layer();
     "loops::layer" => compile(context, loops(), &[Variant::Planted]), measures(), alone();
@@ -65,6 +71,9 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "native::by_value" => compile(context, sizes(), &[Variant::ByValue]), measures(), alone(), within(30);
     "native::native" => compile(context, sizes(), &[Variant::Native]), measures(), without_layer(), within(70);
 };
+
+/// The layer's prints.
+const PRINTS: &[(&str, &str)] = &[("printf", "on")];
 
 /// debugPrintf of the validation layer.
 const PRINTF: &[(&str, &str)] = &[("VK_LAYER_PRINTF_ENABLE", "1"), ("VK_LAYER_PRINTF_ONLY_PRESET", "1")];
@@ -183,6 +192,10 @@ fn checks(_: &Context, variant: Variant) -> Result<()> {
 
 fn storm(_: &Context, variant: Variant) -> Result<()> {
     storm::measure(variant, Measurement::print)
+}
+
+fn frames(_: &Context, variant: Variant) -> Result<()> {
+    storm::measure_frames(variant, Measurement::print)
 }
 
 fn loss(_: &Context, dispatch: Dispatch, subject: &str) -> Result<()> {

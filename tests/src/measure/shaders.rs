@@ -37,6 +37,8 @@ pub enum Variant {
     ShaderSanitizer,
     /// It aborts, and the driver implements the extension.
     Native,
+    /// It prints, which the layer shows, and returns.
+    Prints,
     /// It prints with debugPrintf, which the validation layer implements, and returns.
     Printf,
     /// The same, with a buffer as large as the arena.
@@ -45,7 +47,7 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Unchecked,
         Self::Return,
         Self::WithoutValues,
@@ -58,6 +60,7 @@ impl Variant {
         Self::GpuAv,
         Self::ShaderSanitizer,
         Self::Native,
+        Self::Prints,
         Self::Printf,
         Self::PrintfWithRoom,
     ];
@@ -77,6 +80,7 @@ impl Variant {
             Self::GpuAv => "GPU-AV",
             Self::ShaderSanitizer => "GPU-AV's shader sanitizer",
             Self::Native => "native",
+            Self::Prints => "prints",
             Self::Printf => "debugPrintf",
             Self::PrintfWithRoom => "debugPrintf, 1 MiB",
         }
@@ -89,7 +93,7 @@ impl Variant {
             Self::Return => 1,
             Self::Layer | Self::WithoutValues | Self::WithLines | Self::WithVariables => 2,
             Self::ByValue | Self::Native => 2,
-            Self::Printf | Self::PrintfWithRoom => 3,
+            Self::Prints | Self::Printf | Self::PrintfWithRoom => 3,
         }
     }
 }
@@ -206,7 +210,7 @@ impl Shader {
                         None => return Ok(None),
                     },
                     // debugPrintf takes scalars and vectors only.
-                    Variant::Printf => return Ok(None),
+                    Variant::Prints | Variant::Printf => return Ok(None),
                     _ => vec![reference],
                 }
             }

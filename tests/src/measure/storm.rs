@@ -41,6 +41,50 @@ pub fn measure(variant: Variant, mut each: impl FnMut(&Measurement)) -> Result<(
     Ok(())
 }
 
+/// Frames of a program, of which [`IN_FLIGHT`] are in flight, and the invocations of each that print.
+const FRAMES: u32 = 300;
+const IN_FLIGHT: usize = 3;
+const PRINTING: u32 = 64;
+
+/// Measures the time of a frame of a program with three frames in flight, each of which prints.
+///
+/// # Errors
+///
+/// As [`measure`].
+pub fn measure_frames(variant: Variant, mut each: impl FnMut(&Measurement)) -> Result<()> {
+    let spirv = shaders::compile_compute(SHADER, variant)?;
+    let time = shortest(SAMPLES, || frames(&spirv))?;
+    let subject = format!("a frame of which {PRINTING} invocations fail");
+    let milliseconds = time.as_secs_f64() * 1e3 / f64::from(FRAMES);
+    each(&Measurement::new(&subject, variant.name(), "ms", milliseconds));
+    Ok(())
+}
+
+fn frames(spirv: &[u32]) -> Result<Duration> {
+    let gpu = Gpu::open(&Context::default())?;
+    let options = DeviceOptions {
+        abort: false,
+        ..DeviceOptions::default()
+    };
+    let device = Device::with(&gpu, options)?;
+    let buffer = Buffer::near(&device, &[&[PRINTING][..], &[0; 1 << 16]].concat())?;
+    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
+    let submissions = (0..FRAMES)
+        .map(|_| kernel.record((1 << 16) / 64))
+        .collect::<Result<Vec<_>>>()?;
+    let start = Instant::now();
+    for (number, submission) in submissions.iter().enumerate() {
+        if let Some(oldest) = number.checked_sub(IN_FLIGHT).and_then(|number| submissions.get(number)) {
+            ensure!(oldest.wait() == vk::Result::SUCCESS, "a frame was lost");
+        }
+        ensure!(submission.submit() == vk::Result::SUCCESS, "a submission was refused");
+    }
+    for submission in submissions.iter().rev().take(IN_FLIGHT) {
+        ensure!(submission.wait() == vk::Result::SUCCESS, "a frame was lost");
+    }
+    Ok(start.elapsed())
+}
+
 fn once(spirv: &[u32], variant: Variant, failing: u32) -> Result<Duration> {
     let aborts = variant == Variant::Layer;
     let gpu = Gpu::open(&Context::default())?;

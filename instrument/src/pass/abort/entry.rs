@@ -18,11 +18,11 @@
 //! on a shader with two `OpEmitMeshTasksEXT`. So its body stores their number, which is zero until then, and the new function
 //! ends with the only `OpEmitMeshTasksEXT`. Not handled: one in a function that the entry point calls. It stays where it is.
 
-use super::runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity};
 use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity};
 use crate::spv::op::capability;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};

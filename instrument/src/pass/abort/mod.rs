@@ -22,7 +22,6 @@
 
 mod entry;
 mod message;
-mod runtime;
 mod site;
 mod unwind;
 
@@ -40,10 +39,10 @@ use crate::edit::planted::Planted;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
+use crate::runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Inst, Literal, op};
 use entry::{AffectedEntry, write_entries, write_interface};
-use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use rustc_hash::FxHashSet as HashSet;
 use site::write_site;
 use smallvec::SmallVec;

@@ -21,12 +21,12 @@
 //! the entry point is not reached before that loop ends.
 
 use super::message::{Bits, MessageWriter, Size, Sources};
-use super::runtime::{DeferredRecord, Extent, NO_RECORD, RecordWord, record_key};
 use super::unwind::Unwinder;
 use crate::analysis::index::Block;
 use crate::error::Result;
 use crate::options::Options;
 use crate::pass::site_numbering::NumberedSite;
+use crate::runtime::{DeferredRecord, Extent, NO_RECORD, RecordWord, record_key};
 use crate::spv::{Id, op};
 use vkabort_record::layout::record_units;
 

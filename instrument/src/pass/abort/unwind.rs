@@ -22,7 +22,6 @@
 //! Not handled: continue constructs with visible effects behind a checked call (`outline`), and loop headers with
 //! code of their own (`loop_normalize`). Both run before.
 
-use super::runtime::{Runtime, bool_constant, record_key};
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
@@ -32,6 +31,7 @@ use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
+use crate::runtime::{Runtime, bool_constant, record_key};
 use crate::spv::{Id, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 

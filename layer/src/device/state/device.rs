@@ -12,6 +12,7 @@ use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::Arena;
 use crate::device::loop_clock::LoopClock;
+use crate::device::prints::Prints;
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::handle_map::HandleMap;
 use crate::sync::{Arc, Mutex, Ordering};
@@ -51,6 +52,8 @@ pub struct AbortState {
     pub arena: Option<Arena>,
     /// The application enabled `VK_KHR_shader_abort` without the feature `shaderAbort`.
     pub lacks_feature: bool,
+    /// Prints of shaders, in memory of the arena.
+    pub prints: Option<Prints>,
     /// Measures the time that loops run, if they have checks of it.
     pub loop_clock: Option<LoopClock>,
     /// Memory for constant data on a device without aborts: an arena whose records are not used.

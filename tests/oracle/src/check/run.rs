@@ -3,7 +3,7 @@
 use super::inputs::CheckOptions;
 use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS};
 use crate::interpret::value::Value;
-use crate::interpret::{Frame, InvocationEnd, Machine, Physical, Region, Result, Setup};
+use crate::interpret::{Frame, InvocationEnd, Machine, Physical, PrintCall, Region, Result, Setup};
 use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
@@ -53,6 +53,10 @@ pub(super) struct Run {
     pub(super) arena: Region,
     /// The values of each aborted invocation, if they are kept.
     pub(super) frames: Vec<Option<Frame>>,
+    /// The prints of each invocation of an original, if the rewrite has them.
+    pub(super) prints: Vec<Vec<PrintCall>>,
+    /// The print area of a rewrite.
+    pub(super) print_area: Option<Region>,
 }
 
 impl Run {
@@ -113,6 +117,8 @@ fn run(
             physical.push(zeroed(arena.before_records(), CONTROL_BYTES));
         }
         physical.extend(options.constants.iter().cloned());
+        let area = options.rewrite.prints.iter();
+        physical.extend(area.map(|prints| zeroed(prints.address, prints.bytes)));
     }
     let mut machine = Machine::new(
         module,
@@ -123,6 +129,9 @@ fn run(
             steps,
         },
     )?;
+    if options.rewrite.prints.is_some() && !with_arena {
+        machine.keep_prints();
+    }
     if with_arena {
         machine.set_clock(arena.control + u64::from(TICKS_OFFSET));
     }
@@ -131,12 +140,13 @@ fn run(
     }
     let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
     let (mut flags, mut host_flags, mut frames) = (Vec::new(), Vec::new(), Vec::new());
-    let mut last_cursor = 0;
+    let (mut last_cursor, mut prints) = (0, Vec::new());
     for identity in &schedule.identities {
         ends.push(machine.run(schedule.entry, *identity)?);
         let is_aborted = matches!(ends.last(), Some(InvocationEnd::Aborted { .. }));
         frames.push((options.keeps_frames && is_aborted).then(|| machine.frame()));
         outputs.push(machine.outputs());
+        prints.push(machine.take_prints());
         counted.extend(ticks.and_then(|id| machine.word(id)));
         let [control, records, before] = [arena.control, arena.records, arena.before_records()];
         let word = |address: u64, offset: u32| {
@@ -173,6 +183,14 @@ fn run(
         flags,
         host_flags,
         frames,
+        prints,
+        print_area: options.rewrite.prints.as_ref().and_then(|prints| {
+            let area = machine
+                .physical()
+                .iter()
+                .find(|memory| memory.address == prints.address);
+            area.map(|memory| memory.region.clone())
+        }),
         arena: Region::joined(machine.physical().iter().take(2).map(|p| &p.region)),
     })
 }

@@ -115,7 +115,11 @@ impl Machine<'_> {
                 match inst.op {
                     op::Phi | op::Line | op::NoLine | op::Nop => {}
                     op::LoopMerge | op::SelectionMerge => self.rewritten.enter(block, inst, &mut open),
-                    op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {}
+                    op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {
+                        if self.keeps_prints && inst.word(3) == 1 {
+                            self.print(inst)?;
+                        }
+                    }
                     op::FunctionCall => {
                         let module = self.module;
                         let Some(callee) = module.function(inst.word(2)) else {

@@ -9,7 +9,7 @@ use super::value::{BytePointer, Pointer, Scalar, Space, Value};
 use super::writers::{Writer, Writers};
 use crate::module::{Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
-use crate::words::read_string;
+use crate::words::{Inst, read_string};
 use std::collections::{BTreeSet, HashMap};
 
 /// Memory at a physical address.
@@ -93,6 +93,19 @@ pub struct Machine<'m> {
     /// The address of a rewrite's CURSOR, and its value before this invocation.
     pub(super) earlier_aborts: Option<(u64, u32)>,
     pub(super) writers: Option<Writers>,
+    /// Whether instructions 1 of non-semantic sets are prints, to keep.
+    pub(super) keeps_prints: bool,
+    /// The prints of the current invocation.
+    pub(super) prints: Vec<PrintCall>,
+}
+
+/// A print of an invocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintCall {
+    /// Word offset of the instruction.
+    pub offset: usize,
+    /// The scalars of its arguments.
+    pub scalars: Vec<Scalar>,
 }
 
 /// Sets the element of an id, unless the id exceeds the module's bound.
@@ -171,6 +184,8 @@ impl<'m> Machine<'m> {
             iterations_left: 0,
             earlier_aborts: None,
             writers: None,
+            keeps_prints: false,
+            prints: Vec::new(),
         };
         let mut buffers = setup.buffers;
         for inst in &module.globals {
@@ -184,6 +199,33 @@ impl<'m> Machine<'m> {
             }
         }
         Ok(machine)
+    }
+
+    /// Keeps prints from now on.
+    pub fn keep_prints(&mut self) {
+        self.keeps_prints = true;
+    }
+
+    /// Removes and returns the prints of the last invocation, in their order.
+    pub fn take_prints(&mut self) -> Vec<PrintCall> {
+        std::mem::take(&mut self.prints)
+    }
+
+    /// Keeps a non-semantic instruction that is a print with arguments.
+    pub(super) fn print(&mut self, inst: &Inst) -> Result<()> {
+        let mut scalars = Vec::new();
+        for id in inst.operands_from(5) {
+            let mut parts = vec![self.value(*id)?];
+            while let Some(part) = parts.pop() {
+                scalars.extend(part.scalar());
+                parts.extend(part.parts().unwrap_or_default().iter().rev());
+            }
+        }
+        self.prints.push(PrintCall {
+            offset: inst.offset,
+            scalars,
+        });
+        Ok(())
     }
 
     /// Records who writes what loads read, from now on.

@@ -19,6 +19,6 @@ mod writers;
 
 pub use error::{InterpretError, Result};
 pub use loop_budget::LoopBudget;
-pub use machine::{Frame, Machine, Physical, Setup};
+pub use machine::{Frame, Machine, Physical, PrintCall, Setup};
 pub use memory::Region;
 pub use outcome::InvocationEnd;

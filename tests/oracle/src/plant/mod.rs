@@ -10,6 +10,7 @@ mod fault_writer;
 mod faults;
 mod functions;
 mod names;
+mod prints;
 
 use crate::choices::Choices;
 use crate::module::{Block, Function, Id, Module};
@@ -19,6 +20,7 @@ use edits::Edits;
 pub use fault::Fault;
 pub use faults::{PlantedFaults, plant_faults};
 pub use names::name_values;
+pub use prints::plant_prints;
 use std::collections::HashSet;
 
 /// Condition of planted aborts.

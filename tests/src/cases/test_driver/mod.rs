@@ -12,6 +12,7 @@ mod memory;
 mod native;
 mod partial;
 mod pipeline_binaries;
+mod prints;
 mod protected;
 mod refused;
 mod reports;
@@ -42,6 +43,7 @@ pub(super) fn all() -> Vec<Case> {
         &native::cases(),
         partial::CASES,
         pipeline_binaries::CASES,
+        prints::CASES,
         protected::CASES,
         refused::CASES,
         reports::CASES,

@@ -13,7 +13,7 @@ use super::writer::{Deferral, MessageWriter};
 use crate::analysis::deferral::{MAX_UNROLLED, MAX_VALUES};
 use crate::analysis::message_layout::holds_scalar;
 use crate::error::{ErrorKind, Result};
-use crate::pass::abort::runtime::Extent;
+use crate::runtime::Extent;
 use crate::spv::{Id, op};
 use std::iter;
 use vkabort_record::message_type::{Length, Type};

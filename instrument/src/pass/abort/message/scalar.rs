@@ -5,9 +5,9 @@ use super::source::{Place, Source, scalar_access};
 use super::writer::MessageWriter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::op::storage_class;
-use crate::spv::{Id, Literal, Words, op};
+use crate::spv::{Id, Words, op};
 use smallvec::SmallVec;
-use vkabort_record::scalar_type::{ScalarKind, ScalarType};
+use vkabort_record::scalar_type::ScalarType;
 
 impl<'w> MessageWriter<'_, 'w> {
     /// Writes a scalar at byte `offset` of the frame.
@@ -99,31 +99,7 @@ impl<'w> MessageWriter<'_, 'w> {
 
     /// A scalar as one or two words; a narrower one is zero-extended.
     fn convert_to_words(&mut self, ty: ScalarType, value: Id, value_type: Id) -> [Bits; 2] {
-        let uint = self.out.uint();
-        let single = |id| [Bits::Value(id), Bits::Constant(0)];
-        match (ty.kind(), ty.bytes()) {
-            (ScalarKind::Bool, _) => {
-                let (zero, one) = (self.out.constant(0), self.out.constant(1));
-                single(self.out.calculate(op::Select, (value, one, zero)))
-            }
-            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.out.calculate(op::UConvert, value)),
-            (ScalarKind::Float(_), 1 | 2) => {
-                // As a vector of one word, so that no narrow integer type is needed.
-                let count = 4 / ty.bytes();
-                let vector = self.out.vector(value_type, count);
-                let zero = self.out.null(value_type);
-                let parts = [value, zero, zero, zero];
-                let parts = parts.get(..count as usize).unwrap_or(&parts);
-                let whole = self.out.emit(op::CompositeConstruct, vector, parts);
-                single(self.out.calculate(op::Bitcast, whole))
-            }
-            (_, 8) => {
-                let uvec2 = self.out.vector(uint, 2);
-                let words = self.out.emit(op::Bitcast, uvec2, value);
-                [0, 1].map(|i| Bits::Value(self.out.calculate(op::CompositeExtract, (words, Literal(i)))))
-            }
-            _ if value_type == uint => single(value),
-            _ => single(self.out.calculate(op::Bitcast, value)),
-        }
+        let (low, high) = self.out.scalar_words(ty, value, value_type);
+        [Bits::Value(low), high.map_or(Bits::Constant(0), Bits::Value)]
     }
 }

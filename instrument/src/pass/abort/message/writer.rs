@@ -11,7 +11,7 @@ use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
-use crate::pass::abort::runtime::{Extent, Runtime};
+use crate::runtime::{Extent, Runtime};
 use crate::spv::{Id, op};
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, header};

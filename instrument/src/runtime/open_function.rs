@@ -5,12 +5,12 @@ use crate::edit::emitter::Emitter;
 use crate::spv::{Code, Id, Literal, op};
 use std::mem;
 
-/// A function being written. Only one at a time can be open.
-pub(crate) struct OpenFunction<const N: usize> {
+/// A function being written, with its parameters. Only one at a time can be open.
+pub(crate) struct OpenFunction<P> {
     /// The code that was being written, for [`Runtime::end_function`].
     pub(crate) outer: Code,
     pub(crate) function: Id,
-    pub(crate) parameters: [Id; N],
+    pub(crate) parameters: P,
     /// Label of its first block, which is open.
     pub(crate) block: Id,
 }
@@ -23,13 +23,34 @@ impl Runtime {
         name: &str,
         result_type: Id,
         parameter_types: [Id; N],
-    ) -> OpenFunction<N> {
-        let ty = out.function_type(result_type, &parameter_types);
+    ) -> OpenFunction<[Id; N]> {
+        let open = self.begin_function_of(out, name, result_type, &parameter_types);
+        let mut parameters = open.parameters.into_iter();
+        OpenFunction {
+            outer: open.outer,
+            function: open.function,
+            parameters: [(); N].map(|()| parameters.next().unwrap_or(Id::NONE)),
+            block: open.block,
+        }
+    }
+
+    /// As [`Self::begin_function`], with any number of parameters.
+    pub(crate) fn begin_function_of(
+        &mut self,
+        out: &mut Emitter,
+        name: &str,
+        result_type: Id,
+        parameter_types: &[Id],
+    ) -> OpenFunction<Vec<Id>> {
+        let ty = out.function_type(result_type, parameter_types);
         let function = out.fresh();
         out.name(function, name);
         let outer = self.continue_functions(out);
         out.op(op::Function, (result_type, function, Literal(0), ty));
-        let parameters = parameter_types.map(|ty| out.emit(op::FunctionParameter, ty, ()));
+        let parameters = parameter_types
+            .iter()
+            .map(|ty| out.emit(op::FunctionParameter, *ty, ()));
+        let parameters = parameters.collect();
         let block = out.fresh();
         out.label(block);
         OpenFunction {

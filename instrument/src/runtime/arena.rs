@@ -47,7 +47,7 @@ impl Runtime {
     }
 
     /// A pointer of type `ty` to a device address.
-    pub(super) fn pointer_to(&mut self, out: &mut Emitter, ty: Id, address: u64) -> Id {
+    pub(crate) fn pointer_to(&mut self, out: &mut Emitter, ty: Id, address: u64) -> Id {
         let declared = self.addresses.iter().find(|(declared, _)| *declared == address);
         let words = declared.map(|(_, words)| *words).unwrap_or_else(|| {
             let uint = out.uint();
@@ -70,7 +70,7 @@ impl Runtime {
     ///
     /// Without 64-bit arithmetic at each access, compilers need no carries and half the registers. In the rare arena that
     /// crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
-    pub(super) fn pointer_behind(&self, out: &mut Emitter, ty: Id, address: u64, offset: Id, end: u64) -> Id {
+    pub(crate) fn pointer_behind(&self, out: &mut Emitter, ty: Id, address: u64, offset: Id, end: u64) -> Id {
         let uint = out.uint();
         let uvec2 = out.vector(uint, 2);
         let (low, high) = (address as u32, (address >> 32) as u32);

@@ -70,7 +70,7 @@ impl Runtime {
     }
 
     /// The halves of the code's hash, the low one first.
-    pub(super) fn hash_words(&self, out: &mut Emitter) -> [Id; 2] {
+    pub(crate) fn hash_words(&self, out: &mut Emitter) -> [Id; 2] {
         let CodeHash(ModuleHash(hash)) = self.code;
         [hash as u32, (hash >> 32) as u32].map(|value| out.constant(value))
     }

@@ -16,8 +16,9 @@ mod reserve;
 mod state;
 mod trap;
 
-pub(super) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
-pub(super) use identity::{AddedBuiltIns, EntryInterface, load_identity};
-pub(super) use record::Extent;
-pub(super) use reserve::NO_RECORD;
-pub(super) use state::{Runtime, bool_constant};
+pub(crate) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
+pub(crate) use identity::{AddedBuiltIns, EntryInterface, load_identity};
+pub(crate) use open_function::OpenFunction;
+pub(crate) use record::Extent;
+pub(crate) use reserve::NO_RECORD;
+pub(crate) use state::{Runtime, bool_constant};

@@ -34,7 +34,7 @@ pub(crate) struct Runtime {
     pub(super) code: CodeHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
-    pub(super) scope: u32,
+    pub(crate) scope: u32,
     /// `SpecId` of the constant for the key of the pipeline's specialisation, if it can have any.
     pub(crate) key_spec_id: Option<u32>,
     specialization: Option<Id>,

@@ -1,0 +1,147 @@
+//! The invocation that prints: its built-ins and its stage, in private variables that entry points set.
+//!
+//! ```text
+//! %vkabort_invocation = Variable Private, %vkabort_stage = Variable Private
+//!
+//! entry point: Store %vkabort_invocation %words, Store %vkabort_stage MODEL
+//! ```
+//!
+//! A print may be in a function that several stages call. Where all entry points of a module have one stage, it is a constant.
+
+use crate::analysis::index::{EntryPoint, Index};
+use crate::edit::emitter::Emitter;
+use crate::edit::{Edits, Rank};
+use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::{AddedBuiltIns, EntryInterface, load_identity};
+use crate::spv::words::{MAX_INST_WORDS, version};
+use crate::spv::{Id, Words, op};
+use smallvec::SmallVec;
+use vkabort_record::layout::UNIT_WORDS;
+
+/// Stands for a stage that is not known.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Where the identity of the invocation is.
+pub(super) struct InvocationIdentity {
+    words: Id,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Constant(u32),
+    Variable(Id),
+}
+
+impl InvocationIdentity {
+    pub(super) fn new(index: &Index<'_>, out: &mut Emitter) -> Self {
+        let uint = out.uint();
+        let unit = out.vector(uint, UNIT_WORDS);
+        let zero = out.null(unit);
+        let words = out.private(unit, zero);
+        out.name(words, "vkabort_invocation");
+        let mut models = index.entry_points.iter().map(|entry| entry.model);
+        let first = models.next().unwrap_or(UNKNOWN);
+        let stage = match models.all(|model| model == first) {
+            true => Stage::Constant(first),
+            false => {
+                let unknown = out.constant(UNKNOWN);
+                let stage = out.private(uint, unknown);
+                out.name(stage, "vkabort_stage");
+                Stage::Variable(stage)
+            }
+        };
+        Self { words, stage }
+    }
+
+    /// Loads the words of the identity.
+    pub(super) fn load_words(&self, out: &mut Emitter) -> Id {
+        let uint = out.uint();
+        let unit = out.vector(uint, UNIT_WORDS);
+        out.emit(op::Load, unit, self.words)
+    }
+
+    /// Loads the execution model.
+    pub(super) fn load_stage(&self, out: &mut Emitter) -> Id {
+        match self.stage {
+            Stage::Constant(model) => out.constant(model),
+            Stage::Variable(variable) => out.calculate(op::Load, variable),
+        }
+    }
+}
+
+/// Sets the variables at the start of these entry points, and adds what they need to their interfaces.
+///
+/// # Errors
+///
+/// [`ErrorKind::Limit`] if an interface has no room for another variable.
+pub(super) fn add_identity(
+    index: &Index<'_>,
+    identity: &InvocationIdentity,
+    workgroup_sizes: &[Option<[u32; 3]>],
+    entry_points: &[u32],
+    out: &mut Emitter,
+    edits: &mut Edits,
+) -> Result<()> {
+    let mut added = AddedBuiltIns::new();
+    let mut written: Vec<Id> = Vec::new();
+    for number in entry_points {
+        let Some(entry) = index.entry_points.get(*number as usize).copied() else {
+            continue;
+        };
+        let mut interface = EntryInterface {
+            entry,
+            number: *number,
+            workgroup_size: workgroup_sizes.get(*number as usize).copied().flatten(),
+            added: SmallVec::new(),
+        };
+        let is_other = |other: &&EntryPoint<'_>| other.function == entry.function && other.model != entry.model;
+        let is_shared = index.entry_points.iter().any(|other| is_other(&other));
+        let start = index.function_of(entry.function).and_then(|f| index.functions.get(f));
+        let start = start.and_then(|function| index.after_variables(function));
+        if let (Some(start), false) = (start, is_shared) {
+            // Entry points of one stage that share a function have the same built-ins.
+            let words = load_identity(index, &mut interface, false, &mut added, out);
+            out.op(op::Store, (identity.words, words));
+            if let Stage::Variable(variable) = identity.stage {
+                let model = out.constant(entry.model);
+                out.op(op::Store, (variable, model));
+            }
+            let code = out.take_code();
+            if !written.contains(&entry.function) {
+                written.push(entry.function);
+                edits.insert_ranked(start, Rank::Entry, &code);
+            }
+        }
+        write_interface(index, identity, interface, edits)?;
+    }
+    Ok(())
+}
+
+fn write_interface(
+    index: &Index<'_>,
+    identity: &InvocationIdentity,
+    interface: EntryInterface<'_>,
+    edits: &mut Edits,
+) -> Result<()> {
+    let EntryInterface { entry, mut added, .. } = interface;
+    if index.version >= version(1, 4) {
+        // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
+        added.push(identity.words);
+        if let Stage::Variable(variable) = identity.stage {
+            added.push(variable);
+        }
+    }
+    if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
+        let message = format!("the interface of entry point {} is full", entry.function);
+        return Err(Error::new(ErrorKind::Limit, "prints", None, message));
+    }
+    if !added.is_empty() {
+        edits.replace_by(
+            &entry.inst,
+            op::EntryPoint,
+            (Words(entry.inst.from(1)), added.as_slice()),
+        );
+    }
+    Ok(())
+}

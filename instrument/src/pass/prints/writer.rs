@@ -1,0 +1,232 @@
+//! The functions that write the records of prints, one for each number of units of arguments.
+//!
+//! ```text
+//! uint vkabort_print_reserve(uint slots, uint counter)       -> unit offset of the record, or NO_RECORD
+//!     chunk = atomicLoad(current) & (CHUNKS - 1)
+//!     if (atomicLoad(cursor[chunk]) < capacity) {
+//!         slot = atomicAdd(cursor[chunk], slots)
+//!         if (slot <= capacity - slots) return (chunk * capacity + slot) * SLOT_UNITS
+//!     }
+//!     atomicAdd(dropped[counter], 1); return NO_RECORD
+//!
+//! void vkabort_print1(uint site, uint counter, uvec4 unit0)
+//!     unit = vkabort_print_reserve(slots, counter)
+//!     if (unit != NO_RECORD) { header and unit0; vkabort_commit(unit) }
+//! ```
+//!
+//! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
+//! `vkabort_record::print::layout`.
+
+use super::identity::InvocationIdentity;
+use crate::analysis::index::Index;
+use crate::edit::emitter::Emitter;
+use crate::options::{Arena, Options, Prints, Trap};
+use crate::runtime::{Extent, NO_RECORD, OpenFunction, Runtime, bool_constant};
+use crate::spv::{Code, Id, Inst, op};
+use std::iter;
+use vkabort_record::layout::{HEADER_UNITS, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::print::layout::{
+    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, CURSOR_STRIDE, DROPPED_OFFSET, SHARED_COUNTER, chunk_slots, chunk_units,
+};
+use vkabort_record::site::{CodeHash, PrintSite};
+
+/// What the lowering of prints needs besides the module.
+pub(crate) struct PrintInputs<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) prints: &'a Prints,
+    /// The prints of the application's module.
+    pub(crate) sites: &'a [PrintSite],
+    /// The hash in records.
+    pub(crate) code: CodeHash,
+    /// The first counter of the sites.
+    pub(crate) counter: Option<u32>,
+    /// The workgroup sizes of the entry points that are constant.
+    pub(crate) workgroup_sizes: &'a [Option<[u32; 3]>],
+    /// The word of the application's module that an instruction comes from.
+    pub(crate) origin: &'a dyn Fn(usize) -> Option<u32>,
+}
+
+pub(super) struct PrintWriter {
+    runtime: Runtime,
+    address: u64,
+    /// Slots of a chunk.
+    slots: u32,
+    /// The first counter of the sites.
+    counter: Option<u32>,
+    reserve: Option<Id>,
+    /// By the number of units of arguments.
+    writers: Vec<(usize, Id)>,
+}
+
+impl PrintWriter {
+    pub(super) fn new(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Self {
+        let prints = inputs.prints;
+        let options = Options {
+            arena: Arena {
+                control: prints.address,
+                records: prints.address.wrapping_add(CONTROL_BYTES.into()),
+                capacity: chunk_units(prints.bytes) * CHUNKS,
+            },
+            trap: Trap::Return,
+            compact_records: false,
+            ..inputs.options.clone()
+        };
+        Self {
+            runtime: Runtime::new(index, &options, inputs.code, false),
+            address: prints.address,
+            slots: chunk_slots(prints.bytes),
+            counter: inputs.counter,
+            reserve: None,
+            writers: Vec::new(),
+        }
+    }
+
+    /// The functions written so far.
+    pub(super) fn functions(&self) -> &Code {
+        &self.runtime.functions
+    }
+
+    /// Writes the call in place of a print, with its result id.
+    pub(super) fn call(
+        &mut self,
+        out: &mut Emitter,
+        identity: &InvocationIdentity,
+        print: &Inst<'_>,
+        site: usize,
+        units: &[Id],
+    ) {
+        let writer = match self.writers.iter().find(|(count, _)| *count == units.len()) {
+            Some((_, writer)) => *writer,
+            None => self.write_function(out, identity, units.len()),
+        };
+        let site = site as u32;
+        let counter = self
+            .counter
+            .map_or(SHARED_COUNTER, |first| first.saturating_add(site))
+            .min(SHARED_COUNTER);
+        let (void, site, counter) = (
+            out.void(),
+            out.constant(site),
+            out.constant(DROPPED_OFFSET + 4 * counter),
+        );
+        out.op(op::FunctionCall, (void, print.result(), writer, (site, counter), units));
+    }
+
+    fn write_function(&mut self, out: &mut Emitter, identity: &InvocationIdentity, count: usize) -> Id {
+        let (void, uint, bool) = (out.void(), out.uint(), out.bool());
+        let unit_type = out.vector(uint, UNIT_WORDS);
+        let (reserve, commit) = (self.reserve(out), self.runtime.commit(out));
+        let units = HEADER_UNITS + count as u32;
+        let mut types = vec![uint; 2];
+        types.extend(iter::repeat_n(unit_type, count));
+        let OpenFunction {
+            outer,
+            function,
+            parameters,
+            ..
+        } = self
+            .runtime
+            .begin_function_of(out, &format!("vkabort_print{count}"), void, &types);
+        self.writers.push((count, function));
+        let (site, counter) = match parameters.as_slice() {
+            [site, counter, ..] => (*site, *counter),
+            _ => (Id::NONE, Id::NONE),
+        };
+        let [slots, none, length, size] =
+            [units.div_ceil(SLOT_UNITS), NO_RECORD, units, count as u32 * UNIT_BYTES].map(|value| out.constant(value));
+        let unit = out.calculate(op::FunctionCall, (reserve, slots, counter));
+        let fits = out.emit(op::INotEqual, bool, (unit, none));
+        let [write, end] = [(); 2].map(|()| out.fresh());
+        out.branch_if(fits, write, end, end);
+        out.label(write);
+        let record = self.runtime.record(out, unit);
+        let extent = Extent {
+            units: length,
+            size,
+            site,
+        };
+        self.runtime.store_extent(out, record, extent);
+        let [low, high] = self.runtime.hash_words(out);
+        let (stage, zero, words) = (identity.load_stage(out), out.constant(0), identity.load_words(out));
+        self.runtime.store_words(out, record, 1, [low, high, stage, zero]);
+        self.runtime.store_unit(out, record, 2, words);
+        for (number, value) in (HEADER_UNITS..).zip(parameters.iter().skip(2)) {
+            self.runtime.store_unit(out, record, number, *value);
+        }
+        out.emit(op::FunctionCall, void, (commit, unit));
+        out.branch(end);
+        out.label(end);
+        out.op(op::Return, ());
+        self.runtime.end_function(out, outer);
+        function
+    }
+
+    /// The function `vkabort_print_reserve`.
+    fn reserve(&mut self, out: &mut Emitter) -> Id {
+        if let Some(function) = self.reserve {
+            return function;
+        }
+        let (uint, bool) = (out.uint(), out.bool());
+        let OpenFunction {
+            outer,
+            function,
+            parameters: [slots, counter],
+            block,
+        } = self
+            .runtime
+            .begin_function(out, "vkabort_print_reserve", uint, [uint; 2]);
+        self.reserve = Some(function);
+        let [scope, relaxed, one, mask, stride, capacity, shift, none] = [
+            self.runtime.scope,
+            0,
+            1,
+            CHUNKS - 1,
+            CURSOR_STRIDE,
+            self.slots,
+            SLOT_UNITS.ilog2(),
+            NO_RECORD,
+        ]
+        .map(|value| out.constant(value));
+        let ty = self.runtime.types(out).uint_pointer;
+        let current = self
+            .runtime
+            .pointer_to(out, ty, self.address + u64::from(CURRENT_OFFSET));
+        let chunk = out.calculate(op::AtomicLoad, (current, scope, relaxed));
+        let chunk = out.calculate(op::BitwiseAnd, (chunk, mask));
+        let offset = out.calculate(op::IMul, (chunk, stride));
+        let offset = out.calculate(op::IAdd, (offset, stride));
+        let cursor = self.word(out, ty, offset);
+        let now = out.calculate(op::AtomicLoad, (cursor, scope, relaxed));
+        let has_room = out.emit(op::ULessThan, bool, (now, capacity));
+        let no = bool_constant(out, false);
+        let [attempt, tried, found, full, slot, fits, is_inside] = [(); 7].map(|()| out.fresh());
+        out.branch_if(has_room, attempt, tried, tried);
+        out.label(attempt);
+        let added = out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, slots));
+        let last = out.calculate(op::ISub, (capacity, slots));
+        out.op(op::ULessThanEqual, (bool, is_inside, added, last));
+        out.branch(tried);
+        out.label(tried);
+        let zero = out.constant(0);
+        out.phi(uint, slot, &[(zero, block), (added, attempt)]);
+        out.phi(bool, fits, &[(no, block), (is_inside, attempt)]);
+        out.branch_if(fits, found, full, full);
+        out.label(found);
+        let first = out.calculate(op::IMul, (chunk, capacity));
+        let of_area = out.calculate(op::IAdd, (first, slot));
+        let unit = out.calculate(op::ShiftLeftLogical, (of_area, shift));
+        out.op(op::ReturnValue, unit);
+        out.label(full);
+        let dropped = self.word(out, ty, counter);
+        out.calculate(op::AtomicIAdd, (dropped, scope, relaxed, one));
+        out.op(op::ReturnValue, none);
+        self.runtime.end_function(out, outer);
+        function
+    }
+
+    /// Pointer to the control word at a byte offset.
+    fn word(&self, out: &mut Emitter, ty: Id, offset: Id) -> Id {
+        self.runtime
+            .pointer_behind(out, ty, self.address, offset, u64::from(CONTROL_BYTES))
+    }
+}
