@@ -10,7 +10,7 @@ use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
-use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
+use vkabort_record::report::{ModuleInfo, PendingCommand, QueueUse, Report, ReportOptions};
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
@@ -210,6 +210,13 @@ fn reports() -> Vec<Report> {
         sites: Some(table.clone()),
         name: Some("module \"x\"".into()),
         stages: stages(),
+        commands: vec![PendingCommand {
+            name: "vkCmdDispatch",
+            arguments: vec![("group_count_x", 4000)],
+            stages: [(5, 0)].into(),
+            number: 12,
+            ..PendingCommand::default()
+        }],
     };
     let options = ReportOptions {
         samples: 8,

@@ -150,6 +150,11 @@ impl SiteReport {
             },
         );
         report.add_pipelines(context, specializations, true);
+        if let Some(first) = records.first() {
+            let invocation = report.samples.first().and_then(|sample| sample.invocation);
+            let (model, key) = (first.execution_model, first.specialization);
+            report.add_commands(&module.commands, &[model], Some(key), invocation.as_ref());
+        }
         report
     }
 
@@ -188,6 +193,10 @@ impl SiteReport {
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
         report.add_pipelines(context, specializations, false);
+        if let [only] = origins {
+            let models: Vec<u32> = report.stages.iter().map(|stage| stage.execution_model).collect();
+            report.add_commands(&only.module.commands, &models, None, None);
+        }
         report
     }
 

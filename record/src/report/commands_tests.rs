@@ -1,0 +1,188 @@
+//! Which commands are candidates, and the lines about them.
+
+use super::*;
+
+const VERTEX: u32 = 0;
+const FRAGMENT: u32 = 4;
+const COMPUTE: u32 = 5;
+
+fn command(name: &'static str, arguments: &[(&'static str, i64)], models: &[u32]) -> PendingCommand {
+    PendingCommand {
+        name,
+        arguments: arguments.to_vec(),
+        stages: models.iter().map(|model| (*model, 0)).collect(),
+        number: 1,
+        ..PendingCommand::default()
+    }
+}
+
+fn dispatch(count: i64) -> PendingCommand {
+    let arguments = [("group_count_x", count), ("group_count_y", 1), ("group_count_z", 1)];
+    command("vkCmdDispatch", &arguments, &[COMPUTE])
+}
+
+fn draw(first_vertex: i64, first_instance: i64) -> PendingCommand {
+    let arguments = [
+        ("vertex_count", 3),
+        ("instance_count", 2),
+        ("first_vertex", first_vertex),
+        ("first_instance", first_instance),
+    ];
+    command("vkCmdDraw", &arguments, &[VERTEX, FRAGMENT])
+}
+
+fn workgroup(x: u32) -> Invocation {
+    Invocation::Global {
+        global: [x * 64, 0, 0],
+        local_index: 0,
+        local: Some([0; 3]),
+        workgroup: Some([x, 0, 0]),
+    }
+}
+
+fn site(pending: &[PendingCommand], model: u32, invocation: &Invocation) -> SiteReport {
+    let mut site = SiteReport::default();
+    site.add_commands(pending, &[model], Some(0), Some(invocation));
+    site
+}
+
+fn admits(command: &PendingCommand, model: u32, invocation: Invocation) -> bool {
+    site(std::slice::from_ref(command), model, &invocation).command_count == 1
+}
+
+#[test]
+fn groups_admit_the_invocations_of_their_range() {
+    assert!(admits(&dispatch(4), COMPUTE, workgroup(3)));
+    assert!(!admits(&dispatch(4), COMPUTE, workgroup(4)));
+    assert!(!admits(&dispatch(0), COMPUTE, workgroup(0)));
+    let mut based = dispatch(4);
+    based.arguments.push(("base_group_x", 10));
+    assert!(admits(&based, COMPUTE, workgroup(13)) && !admits(&based, COMPUTE, workgroup(3)));
+    let unknown_size = Invocation::Global {
+        global: [9999, 0, 0],
+        local_index: 0,
+        local: None,
+        workgroup: None,
+    };
+    assert!(admits(&dispatch(4), COMPUTE, unknown_size), "without a workgroup size");
+    let indirect = command("vkCmdDispatchIndirect", &[("offset", 0)], &[COMPUTE]);
+    assert!(admits(&indirect, COMPUTE, workgroup(9)));
+    let tasks = command("vkCmdDrawMeshTasksNV", &[("task_count", 2), ("first_task", 5)], &[5267]);
+    assert!(admits(&tasks, 5267, workgroup(6)) && !admits(&tasks, 5267, workgroup(1)));
+    let mesh = command("vkCmdDrawMeshTasksEXT", &[("group_count_x", 1)], &[5365]);
+    assert!(
+        admits(&mesh, 5365, workgroup(9)),
+        "a task shader chooses the workgroups"
+    );
+    let rays = command(
+        "vkCmdTraceRaysKHR",
+        &[("width", 4), ("height", 4), ("depth", 1)],
+        &[5313],
+    );
+    let launch = |id| Invocation::Launch { id };
+    assert!(admits(&rays, 5313, launch([3, 3, 0])) && !admits(&rays, 5313, launch([4, 0, 0])));
+}
+
+#[test]
+fn draws_admit_vertices_instances_and_pixels_of_their_range() {
+    let vertex = |vertex, instance| Invocation::Vertex { vertex, instance };
+    assert!(admits(&draw(6, 0), VERTEX, vertex(8, 1)));
+    for outside in [vertex(5, 0), vertex(9, 0), vertex(6, 2)] {
+        assert!(!admits(&draw(6, 0), VERTEX, outside), "{outside:?}");
+    }
+    assert!(admits(&draw(0, 7), VERTEX, vertex(0, 8)));
+    let indexed = command(
+        "vkCmdDrawIndexed",
+        &[("index_count", 3), ("vertex_offset", 100)],
+        &[VERTEX],
+    );
+    assert!(admits(&indexed, VERTEX, vertex(5000, 0)) && !admits(&indexed, VERTEX, vertex(99, 0)));
+    let multi = PendingCommand {
+        draws: vec![[0, 3], [10, 3]],
+        ..command("vkCmdDrawMultiEXT", &[("draw_count", 2)], &[VERTEX])
+    };
+    assert!(admits(&multi, VERTEX, vertex(12, 0)) && !admits(&multi, VERTEX, vertex(5, 0)));
+    let scissored = PendingCommand {
+        area: Some(([8, 8], [16, 16])),
+        ..draw(0, 0)
+    };
+    let pixel = |x, y| Invocation::Fragment { pixel: [x, y] };
+    assert!(admits(&scissored, FRAGMENT, pixel(23, 8)));
+    assert!(!admits(&scissored, FRAGMENT, pixel(24, 8)) && !admits(&scissored, FRAGMENT, pixel(8, 7)));
+    let primitive = |primitive| Invocation::Primitive {
+        primitive,
+        invocation: 0,
+    };
+    let geometry = command("vkCmdDraw", &[("vertex_count", 3)], &[3]);
+    assert!(admits(&geometry, 3, primitive(2)) && !admits(&geometry, 3, primitive(3)));
+}
+
+#[test]
+fn stage_and_specialization_are_those_of_the_record() {
+    assert!(!admits(&dispatch(1), VERTEX, workgroup(0)));
+    let mut site = SiteReport::default();
+    site.add_commands(&[dispatch(1)], &[COMPUTE], Some(7), None);
+    assert_eq!(site.command_count, 0);
+    site.add_commands(&[dispatch(1)], &[COMPUTE], None, None);
+    assert_eq!(
+        site.command_count, 1,
+        "a driver's message does not tell the specialisation"
+    );
+}
+
+#[test]
+fn one_command_is_named_and_several_are_counted() {
+    let at = |number: u64, labels: &[&str], mut command: PendingCommand| {
+        command.number = number;
+        command.place = Arc::new(CommandPlace {
+            command_buffers: vec!["frame".into()],
+            labels: labels.iter().map(ToString::to_string).collect(),
+        });
+        command
+    };
+    let text = |pending: &[PendingCommand]| {
+        let site = site(pending, COMPUTE, &workgroup(0));
+        let lines = commands(&site).map_or_else(Vec::new, |lines| lines.0);
+        lines.into_iter().chain(labels(&site)).collect::<Vec<_>>()
+    };
+    assert_eq!(text(&[]), [""; 0]);
+    assert_eq!(
+        text(&[at(12, &["shadows", "cull"], dispatch(8)), draw(0, 0)]),
+        [
+            "command: vkCmdDispatch(8, 1, 1), the 12th of command buffer \"frame\"",
+            "labels: shadows > cull"
+        ]
+    );
+    let mut indirect = command("vkCmdDispatchIndirect", &[("offset", 16)], &[COMPUTE]);
+    indirect.has_other_arguments = true;
+    indirect.place = Arc::new(CommandPlace {
+        command_buffers: vec![String::new(), "pass".into()],
+        labels: vec!["shadows".into()],
+    });
+    let two = [
+        at(2, &["shadows", "cull"], dispatch(8)),
+        indirect,
+        at(3, &["shadows"], dispatch(9)),
+        at(4, &["shadows"], dispatch(9)),
+    ];
+    assert_eq!(
+        text(&two),
+        [
+            "one of 4 commands:",
+            "vkCmdDispatch(8, 1, 1), the 2nd of command buffer \"frame\" (labels: cull)",
+            "vkCmdDispatchIndirect(offset 16), the 1st of command buffer \"pass\" in a command buffer without a name",
+            "vkCmdDispatch(9, 1, 1), the 3rd of command buffer \"frame\"",
+            "... 1 more",
+            "labels: shadows"
+        ]
+    );
+}
+
+#[test]
+fn ordinals() {
+    let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
+    let expected = [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
+    ];
+    assert_eq!(ordinals, expected);
+}
