@@ -22,7 +22,7 @@ mod tests;
 pub mod value;
 
 pub use choice::{
-    Choice, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, Named, OnAbort, list,
+    Choice, Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, Named, OnAbort, list,
 };
 pub use form::Form;
 pub use implied::{IMPLICATIONS, Implication};

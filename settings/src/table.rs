@@ -1,6 +1,8 @@
 //! The settings, one row each.
 
-use crate::choice::{ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, checks, list};
+use crate::choice::{
+    Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, checks, list,
+};
 use crate::declare::settings;
 use crate::form::{Form, SettingValue, TIMEOUT};
 use crate::setting::{Row, View};
@@ -102,6 +104,10 @@ settings! {
 
     /// How long the loops of an invocation may run before the check `loops` fails. 0: any time.
     "loop_timeout_ms" loop_timeout_ms: u32 = 500, Form::Milliseconds { min: 0, max: 600_000 }, Standard;
+
+    /// Keeps what command buffers record, so that a report names the commands that can have run the invocation, and their debug
+    /// labels. `vkabort run` switches it on.
+    "commands" commands: Commands = Commands::Off, Form::Choice(list::<Commands>), Standard;
 
     /// Values at an abort that its report shows: the operands of the condition that led to it, and variables. Messages do not
     /// change.

@@ -1,7 +1,7 @@
 //! A registered device without a driver, for unit tests of entry points.
 
 use crate::device::registry::{self, device_of, dispatch_key};
-use crate::device::state::{AbortState, Device, Extensions, Instance};
+use crate::device::state::{AbortState, CommandBuffers, Device, Extensions, Instance};
 use crate::loader::dispatch::{DeviceTable, InstanceTable};
 use crate::log::{Format, Level, Log};
 use crate::settings::Settings;
@@ -28,6 +28,11 @@ pub struct TestDevice {
 impl TestDevice {
     /// Registers a device whose next layer has the functions `next`.
     pub fn new(next: DeviceTable) -> Self {
+        Self::with_commands(next, None)
+    }
+
+    /// As [`Self::new`]. With `commands`, those of command buffers are recorded.
+    pub fn with_commands(next: DeviceTable, commands: Option<CommandBuffers>) -> Self {
         let mut object = Box::new(0);
         *object = &raw const *object as usize;
         let device = Self { object };
@@ -58,6 +63,7 @@ impl TestDevice {
                 emulated: Extensions::ALL,
                 requested: Extensions::ALL,
                 enabled: Extensions::ALL,
+                commands,
                 ..AbortState::default()
             }),
         };

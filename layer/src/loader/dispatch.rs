@@ -3,6 +3,7 @@
 //! Every entry is optional: a driver may lack any function, and callers handle that.
 
 use super::commands::commands;
+use super::recorded::recorded;
 use ash::vk;
 use std::ffi::CStr;
 
@@ -74,3 +75,19 @@ macro_rules! next_tables {
     };
 }
 commands!(next_tables);
+
+macro_rules! recorded_table {
+    (
+        actions { $($action:ident $(| $a_alias:ident)*: $a_pfn:ty => $bound:tt $a_parameters:tt;)* }
+        states { $($state:ident $(| $s_alias:ident)*: $s_pfn:ty => $code:tt $s_parameters:tt;)* }
+    ) => {
+        next_table! {
+            /// The recorded commands of command buffers.
+            RecordedTable {
+                $($action: $a_pfn, $($a_alias: $a_pfn,)*)*
+                $($state: $s_pfn, $($s_alias: $s_pfn,)*)*
+            }
+        }
+    };
+}
+recorded!(recorded_table);

@@ -8,6 +8,7 @@ pub mod fault_info;
 mod loss_report;
 mod messengers;
 mod native;
+mod pending_commands;
 mod process_exit;
 
 pub use deliver::closing_text;

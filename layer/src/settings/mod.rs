@@ -6,5 +6,5 @@ mod source;
 
 pub use source::of_process;
 pub use vkabort_settings::{
-    Choice, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Settings,
+    Choice, Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Settings,
 };

@@ -1,6 +1,7 @@
 //! Plain data: the layer's state of every Vulkan object that it tracks. `device_loss`, `report` and `intercept` act on it.
 
 mod binaries;
+mod command_buffers;
 mod completion_signals;
 mod device;
 mod edit_storage;
@@ -12,13 +13,16 @@ mod kept_objects;
 mod loss;
 mod module;
 mod objects;
+mod pending_recordings;
 mod queue;
 mod queue_labels;
+pub mod recording;
 mod stores;
 mod submit_counters;
 #[cfg(test)]
 pub mod testing;
 
+pub use command_buffers::CommandBuffers;
 pub use completion_signals::Signal;
 pub use device::{AbortState, Device};
 pub use edit_storage::{DeferredCreation, EditStorage};
@@ -27,7 +31,8 @@ pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, Opaque, PhysicalDevice};
 pub use loss::{LossData, Phase};
 pub use module::{Module, ModuleUse};
-pub use objects::Objects;
+pub use objects::{Objects, Users};
 pub use queue::{Queue, QueueLocation, QueueWork};
 pub use queue_labels::QueueLabels;
+pub use recording::Recording;
 pub use stores::Stores;

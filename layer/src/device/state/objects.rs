@@ -11,7 +11,7 @@
 
 use super::module::{Module, ModuleUse};
 use ash::vk::{self, Handle as _, ObjectType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::compact::ShortHash;
@@ -63,8 +63,8 @@ struct Tables {
     /// The code that may write compact records, that of destroyed modules included.
     compact: HashMap<ShortHash, CodeHash>,
     objects: HashMap<(ObjectType, u64), Object>,
-    /// Destroyed while aborts were not reported, in order.
-    destroyed: Vec<Object>,
+    /// Destroyed while aborts were not reported, in order, with the handles that they had.
+    destroyed: Vec<((ObjectType, u64), Object)>,
 }
 
 impl Tables {
@@ -75,6 +75,12 @@ impl Tables {
             name: String::new(),
             exported: None,
         })
+    }
+
+    /// The objects, those that are destroyed included.
+    fn all_objects(&self) -> impl Iterator<Item = (&(ObjectType, u64), &Object)> {
+        let destroyed = self.destroyed.iter().map(|(key, object)| (key, object));
+        self.objects.iter().chain(destroyed)
     }
 
     /// Gives up an object's modules.
@@ -193,7 +199,7 @@ impl Objects {
             }
             // A shader module runs only as a part of pipelines.
             if has_unreported_aborts && kind != ObjectType::SHADER_MODULE && !object.modules.is_empty() {
-                tables.destroyed.push(object);
+                tables.destroyed.push(((kind, handle), object));
             } else {
                 tables.release(&object);
             }
@@ -210,7 +216,7 @@ impl Objects {
         if count > 0 {
             self.write(|tables| {
                 let forgotten: Vec<_> = tables.destroyed.drain(..count.min(tables.destroyed.len())).collect();
-                forgotten.iter().for_each(|object| tables.release(object));
+                forgotten.iter().for_each(|(_, object)| tables.release(object));
             });
         }
     }
@@ -290,9 +296,8 @@ impl Objects {
     /// O(objects).
     pub fn stages(&self, code: CodeHash) -> Vec<PipelineStage> {
         self.read(|tables| {
-            let objects = tables.objects.values().chain(&tables.destroyed);
             let mut stages = Vec::new();
-            for (number, object) in (0..).zip(objects) {
+            for (number, (_, object)) in (0..).zip(tables.all_objects()) {
                 let linked = object.uses_of(code).filter(|used| !used.is_in_library);
                 stages.extend(
                     linked
@@ -308,6 +313,69 @@ impl Objects {
             let exported = module.and_then(|reportable| reportable.exported.as_ref());
             stages.extend(exported.into_iter().flatten().cloned());
             stages
+        })
+    }
+}
+
+/// The stages in which the pipelines and shader objects of a device run some code: execution model and specialisation key.
+#[derive(Default)]
+pub struct Users {
+    by_object: HashMap<(ObjectType, u64), Vec<(u32, u32)>>,
+    /// Binaries of the code exist: the stages in which objects without known modules may run it.
+    exported: Vec<(u32, u32)>,
+    /// The objects whose modules are known, if binaries exist.
+    known: HashSet<(ObjectType, u64)>,
+}
+
+impl Users {
+    /// The stages in which an object runs the code.
+    pub fn stages_of(&self, kind: ObjectType, handle: u64) -> &[(u32, u32)] {
+        match self.by_object.get(&(kind, handle)) {
+            Some(stages) => stages,
+            None if self.known.contains(&(kind, handle)) => &[],
+            None => &self.exported,
+        }
+    }
+
+    /// The stages in which any object runs the code.
+    pub fn all_stages(&self) -> Vec<(u32, u32)> {
+        let mut all: Vec<_> = self
+            .by_object
+            .values()
+            .flatten()
+            .chain(&self.exported)
+            .copied()
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+impl Objects {
+    /// The objects that run this code. O(objects).
+    pub fn users(&self, code: CodeHash) -> Users {
+        let key = |stage: &PipelineStage| (stage.execution_model, stage.specialization.key);
+        self.read(|tables| {
+            let mut users = Users::default();
+            let module = tables.modules.get(&code);
+            let exported = module.and_then(|reportable| reportable.exported.as_ref());
+            if let Some(stages) = exported {
+                users.exported = stages.iter().map(key).collect();
+                users.known = tables
+                    .all_objects()
+                    .filter(|(_, object)| !object.modules.is_empty())
+                    .map(|(key, _)| *key)
+                    .collect();
+            }
+            for (handle, object) in tables.all_objects() {
+                let stages = object.uses_of(code).filter_map(|used| used.stage.as_ref()).map(key);
+                let stages: Vec<_> = stages.collect();
+                if !stages.is_empty() {
+                    users.by_object.entry(*handle).or_default().extend(stages);
+                }
+            }
+            users
         })
     }
 }

@@ -17,6 +17,31 @@ mod queue_labels;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
 mod submit_counters;
 
+mod command_buffers {
+    /// No model records commands.
+    pub struct CommandBuffers;
+}
+
+mod recording {
+    /// No model records commands.
+    pub struct Recording;
+}
+
+mod pending_recordings {
+    use super::Recording;
+    use crate::sync::Arc;
+
+    /// No model records commands.
+    #[derive(Default)]
+    pub struct PendingRecordings;
+
+    impl PendingRecordings {
+        pub fn after(&self, _: u64) -> Vec<Arc<Recording>> {
+            Vec::new()
+        }
+    }
+}
+
 mod edit_storage {
     /// No model creates pipelines.
     pub struct DeferredCreation;
@@ -76,3 +101,4 @@ pub use extensions::Extensions;
 pub use instance::Instance;
 pub use loss::{LossData, Phase};
 pub use queue::{Queue, QueueWork};
+pub use recording::Recording;
