@@ -54,7 +54,7 @@ pub fn deliver(
         if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
             device.instance.log.line(Level::Warning, &warning);
         }
-        messengers::send(device, &report.text(false));
+        messengers::send(device, &report);
     }
     if let Some(text) = failure {
         device.instance.log.line(Level::Error, &text);

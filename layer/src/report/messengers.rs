@@ -5,18 +5,30 @@ use crate::locks::lock;
 use crate::settings::MessengerSeverity;
 use ash::vk::{self, Handle as _};
 use std::ffi::{CString, c_void};
+use vkabort_record::report::{Report, SiteReport};
 
 const TYPE: vk::DebugUtilsMessageTypeFlagsEXT = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
 
 /// Calls each messenger that receives general messages of the severity in the settings, with the device as the object
-/// concerned.
-pub fn send(device: &Device, text: &str) {
+/// concerned, and with the labels of the report's first site.
+pub fn send(device: &Device, report: &Report) {
     let Some(severity) = flag(device.instance.settings.messenger_severity) else {
         return;
     };
     // Copied, so that no callback runs under the lock.
     let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
-    let message = CString::new(text.replace('\0', "")).unwrap_or_default();
+    let message = c_string(&report.text(false));
+    let names = |pick: fn(&SiteReport) -> &[String]| -> Vec<CString> {
+        let names = report.sites.first().map(pick).unwrap_or_default();
+        names.iter().rev().map(|name| c_string(name)).collect()
+    };
+    let (queue_names, command_names) = (names(|site| &site.queue_labels), names(|site| &site.labels));
+    let [queue_labels, command_labels] = [&queue_names, &command_names].map(|names| {
+        let labels = names
+            .iter()
+            .map(|name| vk::DebugUtilsLabelEXT::default().label_name(name));
+        labels.collect::<Vec<_>>()
+    });
     let objects = [vk::DebugUtilsObjectNameInfoEXT {
         object_type: vk::ObjectType::DEVICE,
         object_handle: device.handle.as_raw(),
@@ -25,6 +37,8 @@ pub fn send(device: &Device, text: &str) {
     let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
         .message_id_name(c"vkabort")
         .message(&message)
+        .queue_labels(&queue_labels)
+        .cmd_buf_labels(&command_labels)
         .objects(&objects);
     let mut called: Vec<(usize, *mut c_void)> = Vec::new();
     for messenger in messengers {
@@ -40,6 +54,10 @@ pub fn send(device: &Device, text: &str) {
         // any Vulkan command that is also called with `instance` or child of `instance` as the dispatchable argument".
         unsafe { callback(severity, TYPE, &data, messenger.user_data) };
     }
+}
+
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
 /// The severity in the API.
