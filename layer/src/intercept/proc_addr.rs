@@ -131,3 +131,38 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::CommandBuffers;
+    use crate::intercept::testing::{TestDevice, any_device_function};
+    use crate::loader::dispatch::{DeviceTable, RecordedTable};
+    use crate::loader::recorded::recorded;
+
+    macro_rules! names {
+        (
+            actions { $($action:ident $(| $a_alias:ident)*: $a_pfn:ty => $bound:tt $a_parameters:tt;)* }
+            states { $($state:ident $(| $s_alias:ident)*: $s_pfn:ty => $code:tt $s_parameters:tt;)* }
+        ) => {
+            &[$(stringify!($action), $(stringify!($a_alias),)*)* $(stringify!($state), $(stringify!($s_alias),)*)*]
+        };
+    }
+    const RECORDED: &[&str] = recorded!(names);
+
+    #[test]
+    fn recorded_commands_are_intercepted_only_where_they_are_recorded() {
+        for records in [false, true] {
+            let commands = records.then(|| CommandBuffers::new(RecordedTable::EMPTY));
+            let device = TestDevice::with_commands(DeviceTable::EMPTY, commands);
+            for name in RECORDED {
+                let name = std::ffi::CString::new(*name).expect("no NUL in a name");
+                // SAFETY: the device is live, and the name null-terminated.
+                let found = unsafe { get_device_proc_addr(device.handle(), name.as_ptr()) };
+                let next: VoidFn = any_device_function;
+                let is_own = found.is_some_and(|found| found as usize != next as usize);
+                assert_eq!(is_own, records, "{name:?}");
+            }
+        }
+    }
+}

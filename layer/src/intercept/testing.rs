@@ -15,8 +15,11 @@ unsafe extern "system" fn no_instance_function(_: vk::Instance, _: *const c_char
     None
 }
 
-unsafe extern "system" fn no_device_function(_: vk::Device, _: *const c_char) -> vk::PFN_vkVoidFunction {
-    None
+/// The next layer's only function.
+pub unsafe extern "system" fn any_device_function() {}
+
+unsafe extern "system" fn device_function(_: vk::Device, _: *const c_char) -> vk::PFN_vkVoidFunction {
+    Some(any_device_function)
 }
 
 /// A device that emulates all extensions, without an arena. Registered until it is dropped.
@@ -58,7 +61,7 @@ impl TestDevice {
             instance: Arc::new(instance),
             process: std::process::id(),
             next,
-            next_gdpa: no_device_function,
+            next_gdpa: device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,
                 requested: Extensions::ALL,
