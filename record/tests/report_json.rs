@@ -235,6 +235,7 @@ fn reports() -> Vec<Report> {
     let filter: Filter = "ignore function=f".parse().expect("a rule");
     filter.apply(&mut filtered);
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
+    filtered.summary.pending = vec!["command buffer \"frame\" with 2 commands (labels: shadows)".into()];
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
     filtered.sites[0].command_buffer = Some("frame 7".into());

@@ -76,6 +76,7 @@ fn report(hostile: &str) -> Report {
             device: Some(text.clone()),
             invocations: 1,
             driver: vec![text.clone()],
+            pending: vec![text.clone()],
             dump: Some(text.clone()),
             full: true,
             raise: Some(text.clone()),

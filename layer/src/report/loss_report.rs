@@ -5,7 +5,7 @@ use super::driver_fault::DriverFault;
 use super::dump::RawData;
 use super::fault_info::fault_info;
 use super::native;
-use super::pending_commands::pending_commands;
+use super::pending_commands::{pending_command_buffers, pending_commands};
 use crate::arena::readback::RecordRange;
 use crate::device::state::{AbortState, Device, LossData, Module, Recording};
 use crate::device_loss::Suspects;
@@ -52,6 +52,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         report_of_records(state, message_data.records(), &options, &recordings)
     };
     report.summary.driver = driver.lines();
+    if cause == Cause::Driver {
+        report.summary.pending = pending_command_buffers(&state.objects, &recordings);
+    }
     let first_message = report.first_message();
     let has_aborts = !report.is_empty();
     let text = first_message
@@ -62,6 +65,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         log.line(Level::Error, &text);
         for line in &report.summary.driver {
             log.line(Level::Error, &format!("the driver reports: {line}"));
+        }
+        for line in &report.summary.pending {
+            log.line(Level::Error, &format!("was pending: {line}"));
         }
     } else {
         let raw = RawData {

@@ -1,4 +1,5 @@
-//! Replays what pending command buffers have recorded: the commands that run some code, with their arguments and labels.
+//! Replays what pending command buffers have recorded: the commands that run some code, with their arguments and labels; and for a
+//! loss by the driver, the command buffers with all their labels.
 
 use crate::device::state::recording::{Action, Bound, Step};
 use crate::device::state::{Objects, Recording, Users};
@@ -8,6 +9,8 @@ use std::sync::Arc;
 use vkabort_record::report::{CommandPlace, PendingCommand};
 use vkabort_record::site::CodeHash;
 
+/// Command buffers, and labels of each, that are listed after a loss by the driver; the others are counted.
+const SHOWN: usize = 16;
 const SUBPASS_SHADING: i32 = 1_000_369_003;
 const EXECUTION_GRAPH: i32 = 1_000_134_000;
 
@@ -17,18 +20,52 @@ pub fn pending_commands(objects: &Objects, pending: &[Arc<Recording>], code: Cod
         return Vec::new();
     }
     let users = objects.users(code);
+    let replayed = pending.iter().map(|recording| replay(objects, recording, &users));
+    replayed.flatten().collect()
+}
+
+/// A line for each pending command buffer: its name, the number of its commands, and their labels.
+pub fn pending_command_buffers(objects: &Objects, pending: &[Arc<Recording>]) -> Vec<String> {
+    let users = Users::any();
+    let shown = pending.iter().take(SHOWN).map(|recording| {
+        let commands = replay(objects, recording, &users);
+        let mut paths: Vec<String> = commands
+            .iter()
+            .map(|command| command.place.labels.join(" > "))
+            .collect();
+        paths.dedup();
+        paths.retain(|path| !path.is_empty());
+        let more = paths.len().saturating_sub(SHOWN);
+        paths.truncate(SHOWN);
+        paths.extend((more > 0).then(|| format!("... {more} more")));
+        let labels = match paths.is_empty() {
+            true => String::new(),
+            false => format!(" (labels: {})", paths.join(", ")),
+        };
+        let buffer = match objects.name(ObjectType::COMMAND_BUFFER, recording.buffer.as_raw()) {
+            Some(name) => format!("command buffer \"{name}\""),
+            None => "a command buffer without a name".to_owned(),
+        };
+        let plural = if commands.len() == 1 { "" } else { "s" };
+        format!("{buffer} with {} command{plural}{labels}", commands.len())
+    });
+    let more = pending.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| format!("... {more} more command buffers"));
+    shown.chain(more).collect()
+}
+
+/// The commands of a command buffer, and of the secondary ones that it executes.
+fn replay(objects: &Objects, recording: &Recording, users: &Users) -> Vec<PendingCommand> {
     let mut commands = Vec::new();
-    for recording in pending {
-        // A command buffer, and the secondary ones that it executes at this point.
-        let mut stack = vec![Replay::new(objects, recording, None)];
-        while let Some(replay) = stack.last_mut() {
-            match replay.run(&users, &mut commands) {
-                Some(secondary) => {
-                    let inner = Replay::new(objects, secondary, Some(replay));
-                    stack.push(inner);
-                }
-                None => drop(stack.pop()),
+    // A command buffer, and those that execute it.
+    let mut stack = vec![Replay::new(objects, recording, None)];
+    while let Some(replay) = stack.last_mut() {
+        match replay.run(users, &mut commands) {
+            Some(secondary) => {
+                let inner = Replay::new(objects, secondary, Some(replay));
+                stack.push(inner);
             }
+            None => drop(stack.pop()),
         }
     }
     commands

@@ -39,6 +39,7 @@ impl Report {
                 full,
                 control_lost: records.control_lost,
                 driver: Vec::new(),
+                pending: Vec::new(),
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),
                 dump: None,

@@ -43,10 +43,15 @@ pub(super) const CASES: &[Case] = cases! {
     "commands::of_work_that_is_pending" => completed(device), set(ON),
         logs(&["= command: vkCmdDispatch(2, 1, 1), the 1st of command buffer \"second\""]);
     "commands::on_a_device_that_continues" => continues(device), alone(), set(CONTINUE), silent();
+    "commands::pending_when_the_driver_loses_the_device" => lost_by_driver(kernel),
+        on_driver("lose=execute:2"), set(ON), logs(PENDING);
+    "commands::pending_behind_an_abort_when_the_driver_loses_the_device" => lost_by_driver(kernel),
+        on_driver("abort=2,lose=execute:2"), set(ON), logs(PENDING);
     "commands::of_a_specialised_pipeline" => specialised(device), set(ON),
         logs(&["= command: vkCmdDispatch(2, 1, 1), the 2nd of command buffer \"frame\""]);
 };
 
+const PENDING: &[&str] = &["was pending: command buffer \"frame\" with 2 commands (labels: shadows, shadows > cull)"];
 const AGAIN: &[&str] = &[
     "= command: vkCmdDispatch(2, 1, 1), the 1st of command buffer \"frame\"",
     "= labels: second\n",
@@ -362,4 +367,23 @@ fn specialised(device: &Device<'_>) -> Result<()> {
         }
     })?;
     pool.lose(frame)
+}
+
+/// The driver loses the device in the second submission; the first is complete.
+fn lost_by_driver(kernel: &Kernel<'_>) -> Result<()> {
+    let device = kernel.device;
+    let pool = Pool::new(device)?;
+    let first = pool.allocate(PRIMARY, c"first")?;
+    pool.record(first, ONCE, || kernel.dispatch(&device.raw, first, 1))?;
+    pool.submit(first)?;
+    expect_success(device.queue_wait_idle())?;
+    let frame = pool.allocate(PRIMARY, c"frame")?;
+    pool.record(frame, ONCE, || {
+        pool.label(frame, c"shadows", || {
+            kernel.dispatch(&device.raw, frame, 1);
+            pool.dispatch(frame, c"cull", kernel, 1);
+        });
+    })?;
+    let _ = pool.submit(frame);
+    expect_lost(device.queue_wait_idle())
 }

@@ -328,6 +328,14 @@ pub struct Users {
 }
 
 impl Users {
+    /// Any object may run the code in some stage.
+    pub fn any() -> Self {
+        Self {
+            exported: vec![(u32::MAX, 0)],
+            ..Self::default()
+        }
+    }
+
     /// The stages in which an object runs the code.
     pub fn stages_of(&self, kind: ObjectType, handle: u64) -> &[(u32, u32)] {
         match self.by_object.get(&(kind, handle)) {
