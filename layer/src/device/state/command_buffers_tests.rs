@@ -75,7 +75,8 @@ fn a_command_buffer_that_is_recorded_again_is_not_pending() {
 fn recordings_are_freed_with_their_command_buffers() {
     let (buffer, pool) = (vk::CommandBuffer::from_raw(BUFFER), vk::CommandPool::from_raw(POOL));
     let buffers = [buffer];
-    let free: [(&str, &dyn Fn(&TestDevice)); 4] = [
+    type Free<'a> = (&'a str, &'a dyn Fn(&TestDevice));
+    let free: [Free<'_>; 4] = [
         // SAFETY: the command buffer is live, and no other thread uses it.
         ("reset", &|device| unsafe {
             device.state().clear_recording(buffer, false)

@@ -333,21 +333,14 @@ mod tests {
         recording.begin_label("shadows");
         recording.bind_pipeline(vk::PipelineBindPoint::COMPUTE, vk::Pipeline::from_raw(7 << 40));
         recording.action(ActionNumber::vkCmdDrawIndexed, |words| {
-            (
-                3u32.push(words),
-                1u32.push(words),
-                0u32.push(words),
-                (-5i32).push(words),
-                2u32.push(words),
-            );
+            words.extend([3, 1, 0]);
+            (-5i32).push(words);
+            2u32.push(words);
         });
         recording.action(ActionNumber::vkCmdDrawIndirect, |words| {
-            (
-                vk::Buffer::null().push(words),
-                (1u64 << 33).push(words),
-                4u32.push(words),
-                16u32.push(words),
-            );
+            vk::Buffer::null().push(words);
+            (1u64 << 33).push(words);
+            words.extend([4, 16]);
         });
         recording.end_label();
         let mut position = 0;
