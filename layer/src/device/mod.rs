@@ -9,6 +9,7 @@ mod loop_limit;
 pub mod module_files;
 mod native_module;
 pub mod probe;
+mod recordings;
 mod refused_stage;
 pub mod registry;
 pub mod sanitize;

@@ -22,7 +22,7 @@ mod observe;
 mod suspect_queues;
 
 pub use drain_budget::DrainBudget;
-pub use suspect_queues::{Suspects, WaitMark};
+pub use suspect_queues::WaitMark;
 
 use std::time::Duration;
 

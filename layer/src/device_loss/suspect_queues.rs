@@ -6,20 +6,11 @@
 //!
 //! Cost of a submission: a lock-free lookup and one atomic add; a lock for its fence, and for each timeline semaphore.
 
-use crate::device::state::{AbortState, Device, Queue, Recording, Signal};
+use crate::device::state::{AbortState, Device, Queue, Recording, Signal, Suspects};
 use crate::locks::lock;
 use crate::sync::Arc;
 use ash::vk::{self, Handle};
 use vkabort_record::report::QueueUse;
-
-/// The work that may have aborted.
-#[derive(Default)]
-pub struct Suspects {
-    /// Its queues, ordered by family and index.
-    pub queues: Vec<QueueUse>,
-    /// Its command buffers, in the order of submission to each queue (`commands = on`).
-    pub recordings: Vec<Arc<Recording>>,
-}
 
 /// The number of submissions to each queue before a wait begins.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use super::{EntryResult, guarded};
 use crate::device::registry::device_of;
 use crate::device::state::recording::{ActionNumber, Argument as _, Recording, draws};
 use crate::device::state::{CommandBuffers, Device};
-use crate::loader::dispatch::{RecordedTable, VoidFn};
+use crate::loader::dispatch::{RecordedTable, VoidFn, erase};
 use crate::loader::ffi::{elements, string};
 use crate::loader::recorded::recorded;
 use ash::vk;
@@ -88,7 +88,7 @@ macro_rules! entry_points {
     };
     (@find $name:ident $pfn:ty, $module:ident $($command:ident)*) => {
         $(if $name == stringify!($command).as_bytes() {
-            return Some(super::table::erase::<$pfn>($module::$command));
+            return Some(erase::<$pfn>($module::$command));
         })*
     };
     (@action $command:ident $number:ident ($bound:ident $(, $draws:expr)?) ($($parameter:ident: $type:ty),*)) => {

@@ -4,7 +4,7 @@ use super::destroy::destroy_object;
 use super::{MISSING, forward, physical_device, queue, recording, wait};
 use crate::device_loss::DrainBudget;
 use crate::loader::commands::commands;
-use crate::loader::dispatch::{PfnDestroy, VoidFn};
+use crate::loader::dispatch::{PfnDestroy, VoidFn, erase};
 use crate::loader::ffi::elements;
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -26,13 +26,6 @@ pub enum Kind {
     Fault,
     /// A command buffer. Returned where its commands are recorded (`commands = on`).
     Recorded,
-}
-
-/// Erases the type of an entry point, which is `F`.
-pub(super) const fn erase<F: Copy>(own: F) -> VoidFn {
-    assert!(size_of::<F>() == size_of::<VoidFn>());
-    // SAFETY: every declared type is a function pointer, and all function pointers have one size and representation.
-    unsafe { std::mem::transmute_copy(&own) }
 }
 
 macro_rules! intercepts {

@@ -10,6 +10,13 @@ use std::ffi::CStr;
 /// A function pointer of any type. Cast it to the type of its name before a call.
 pub type VoidFn = unsafe extern "system" fn();
 
+/// Erases the type of a function, which is `F`.
+pub const fn erase<F: Copy>(own: F) -> VoidFn {
+    assert!(size_of::<F>() == size_of::<VoidFn>());
+    // SAFETY: every declared type is a function pointer, and all function pointers have one size and representation.
+    unsafe { std::mem::transmute_copy(&own) }
+}
+
 /// A function that destroys or frees one object. All share this shape, since non-dispatchable handles are 64 bits wide.
 pub type PfnDestroy =
     unsafe extern "system" fn(device: vk::Device, object: u64, allocator: *const vk::AllocationCallbacks<'_>);

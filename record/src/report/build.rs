@@ -2,6 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::records::{Record, Records};
+use crate::report::commands::{Candidates, candidates};
 use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
 use crate::report::distinct::Distinct;
 use crate::report::site_context::SiteContext;
@@ -154,7 +155,7 @@ impl SiteReport {
         if let Some(first) = records.first() {
             let invocation = report.samples.first().and_then(|sample| sample.invocation);
             let (model, key) = (first.execution_model, first.specialization);
-            report.add_commands(&module.commands, &[model], Some(key), invocation.as_ref());
+            report.add_commands(candidates(&module.commands, &[model], Some(key), invocation.as_ref()));
         }
         report
     }
@@ -196,9 +197,15 @@ impl SiteReport {
         report.add_pipelines(context, specializations, false);
         if let [only] = origins {
             let models: Vec<u32> = report.stages.iter().map(|stage| stage.execution_model).collect();
-            report.add_commands(&only.module.commands, &models, None, None);
+            report.add_commands(candidates(&only.module.commands, &models, None, None));
         }
         report
+    }
+
+    fn add_commands(&mut self, found: Candidates) {
+        self.commands = found.commands;
+        self.command_count = found.count;
+        self.labels = found.labels;
     }
 
     /// Adds the counts, the queues that can run the stages, and samples of some of the aborts. `keys`: of an abort's message, and of

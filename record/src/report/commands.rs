@@ -4,9 +4,6 @@
 //! if its arguments admit the invocation. Arguments that are not known, as those in buffers, admit every invocation.
 
 use crate::invocation::Invocation;
-use crate::report::phrases::list;
-use crate::report::rows::Lines;
-use crate::report::site_report::SiteReport;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -205,97 +202,38 @@ fn common_prefix<'a>(mut lists: impl Iterator<Item = &'a [String]>) -> Vec<Strin
         .to_vec()
 }
 
-impl SiteReport {
-    /// Adds the commands that can have run an invocation of one of these execution models. `key`: of its specialisation.
-    pub(crate) fn add_commands(
-        &mut self,
-        pending: &[PendingCommand],
-        models: &[u32],
-        key: Option<u32>,
-        invocation: Option<&Invocation>,
-    ) {
-        let candidates: Vec<&PendingCommand> = pending
-            .iter()
-            .filter(|command| models.iter().any(|model| command.runs(*model, key)))
-            // A mesh shader may run behind a task shader, which chooses its workgroups.
-            .filter(|command| command.admits(invocation.filter(|_| !models.iter().any(|model| is_mesh(*model)))))
-            .collect();
-        self.labels = common_prefix(candidates.iter().map(|command| command.place.labels.as_slice()));
-        self.command_count = candidates.len() as u64;
-        self.commands = candidates
-            .iter()
-            .take(SHOWN_COMMANDS)
-            .map(|command| command.report())
-            .collect();
+/// The commands that can have run an invocation.
+pub(crate) struct Candidates {
+    /// The first of them.
+    pub(crate) commands: Vec<CommandReport>,
+    /// Number of all.
+    pub(crate) count: u64,
+    /// The labels that all have.
+    pub(crate) labels: Vec<String>,
+}
+
+/// The commands that can have run an invocation of one of these execution models. `key`: of its specialisation.
+pub(crate) fn candidates(
+    pending: &[PendingCommand],
+    models: &[u32],
+    key: Option<u32>,
+    invocation: Option<&Invocation>,
+) -> Candidates {
+    // A mesh shader may run behind a task shader, which chooses its workgroups.
+    let invocation = invocation.filter(|_| !models.iter().any(|model| is_mesh(*model)));
+    let runs = |command: &&PendingCommand| models.iter().any(|model| command.runs(*model, key));
+    let admits = |command: &&PendingCommand| command.admits(invocation);
+    let found: Vec<&PendingCommand> = pending.iter().filter(runs).filter(admits).collect();
+    let shown = found.iter().take(SHOWN_COMMANDS);
+    Candidates {
+        labels: common_prefix(found.iter().map(|command| command.place.labels.as_slice())),
+        count: found.len() as u64,
+        commands: shown.map(|command| command.report()).collect(),
     }
 }
 
 fn is_mesh(execution_model: u32) -> bool {
     matches!(execution_model, 5268 | 5365)
-}
-
-/// `command: vkCmdDispatch(8, 8, 1), the 12th of command buffer "frame"`; a line for each if there are several.
-pub(crate) fn commands(site: &SiteReport) -> Option<Lines> {
-    match site.commands.as_slice() {
-        [] => None,
-        [only] if site.command_count <= 1 => Some(format!("command: {}", phrase(only)).into()),
-        several => {
-            let mut lines = vec![format!("one of {} commands:", site.command_count)];
-            lines.extend(several.iter().map(|command| {
-                let own = command.labels.get(site.labels.len()..).unwrap_or_default();
-                match own {
-                    [] => phrase(command),
-                    own => format!("{} (labels: {})", phrase(command), own.join(" > ")),
-                }
-            }));
-            let more = site.command_count.saturating_sub(several.len() as u64);
-            lines.extend((more > 0).then(|| format!("... {more} more")));
-            Some(Lines(lines))
-        }
-    }
-}
-
-/// `labels: shadows > cull`.
-pub(crate) fn labels(site: &SiteReport) -> Option<String> {
-    (!site.labels.is_empty()).then(|| format!("labels: {}", site.labels.join(" > ")))
-}
-
-/// `vkCmdDispatch(8, 8, 1), the 12th of command buffer "frame"`.
-fn phrase(command: &CommandReport) -> String {
-    let arguments: Vec<String> = command
-        .arguments
-        .iter()
-        .map(|argument| match command.has_other_arguments {
-            true => format!("{} {}", argument.name, argument.value),
-            false => argument.value.to_string(),
-        })
-        .collect();
-    let named: Vec<String> = command
-        .command_buffers
-        .iter()
-        .rev()
-        .map(|name| match name.is_empty() {
-            true => "a command buffer without a name".to_owned(),
-            false => list("command buffer", std::slice::from_ref(name)).unwrap_or_default(),
-        })
-        .collect();
-    let (name, arguments, number) = (&command.command, arguments.join(", "), ordinal(command.number));
-    match named.is_empty() {
-        true => format!("{name}({arguments}), the {number} of its command buffer"),
-        false => format!("{name}({arguments}), the {number} of {}", named.join(" in ")),
-    }
-}
-
-/// `1st`, `2nd`, `11th`.
-fn ordinal(number: u64) -> String {
-    let suffix = match (number % 10, number % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{number}{suffix}")
 }
 
 #[cfg(test)]

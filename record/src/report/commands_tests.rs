@@ -40,14 +40,8 @@ fn workgroup(x: u32) -> Invocation {
     }
 }
 
-fn site(pending: &[PendingCommand], model: u32, invocation: &Invocation) -> SiteReport {
-    let mut site = SiteReport::default();
-    site.add_commands(pending, &[model], Some(0), Some(invocation));
-    site
-}
-
 fn admits(command: &PendingCommand, model: u32, invocation: Invocation) -> bool {
-    site(std::slice::from_ref(command), model, &invocation).command_count == 1
+    candidates(std::slice::from_ref(command), &[model], Some(0), Some(&invocation)).count == 1
 }
 
 #[test]
@@ -120,69 +114,29 @@ fn draws_admit_vertices_instances_and_pixels_of_their_range() {
 #[test]
 fn stage_and_specialization_are_those_of_the_record() {
     assert!(!admits(&dispatch(1), VERTEX, workgroup(0)));
-    let mut site = SiteReport::default();
-    site.add_commands(&[dispatch(1)], &[COMPUTE], Some(7), None);
-    assert_eq!(site.command_count, 0);
-    site.add_commands(&[dispatch(1)], &[COMPUTE], None, None);
-    assert_eq!(
-        site.command_count, 1,
-        "a driver's message does not tell the specialisation"
-    );
+    let count = |key| candidates(&[dispatch(1)], &[COMPUTE], key, None).count;
+    assert_eq!(count(Some(7)), 0);
+    assert_eq!(count(None), 1, "a driver's message does not tell the specialisation");
 }
 
 #[test]
-fn one_command_is_named_and_several_are_counted() {
-    let at = |number: u64, labels: &[&str], mut command: PendingCommand| {
-        command.number = number;
-        command.place = Arc::new(CommandPlace {
-            command_buffers: vec!["frame".into()],
+fn the_labels_are_those_that_all_candidates_share() {
+    let at = |labels: &[&str]| PendingCommand {
+        place: Arc::new(CommandPlace {
             labels: labels.iter().map(ToString::to_string).collect(),
-        });
-        command
+            ..CommandPlace::default()
+        }),
+        ..dispatch(8)
     };
-    let text = |pending: &[PendingCommand]| {
-        let site = site(pending, COMPUTE, &workgroup(0));
-        let lines = commands(&site).map_or_else(Vec::new, |lines| lines.0);
-        lines.into_iter().chain(labels(&site)).collect::<Vec<_>>()
-    };
-    assert_eq!(text(&[]), [""; 0]);
+    let other = draw(0, 0);
+    let labels = |pending: &[PendingCommand]| candidates(pending, &[COMPUTE], Some(0), None).labels;
+    assert_eq!(labels(&[at(&["shadows", "cull"]), other.clone()]), ["shadows", "cull"]);
     assert_eq!(
-        text(&[at(12, &["shadows", "cull"], dispatch(8)), draw(0, 0)]),
-        [
-            "command: vkCmdDispatch(8, 1, 1), the 12th of command buffer \"frame\"",
-            "labels: shadows > cull"
-        ]
+        labels(&[at(&["shadows", "cull"]), at(&["shadows"]), other]),
+        ["shadows"]
     );
-    let mut indirect = command("vkCmdDispatchIndirect", &[("offset", 16)], &[COMPUTE]);
-    indirect.has_other_arguments = true;
-    indirect.place = Arc::new(CommandPlace {
-        command_buffers: vec![String::new(), "pass".into()],
-        labels: vec!["shadows".into()],
-    });
-    let two = [
-        at(2, &["shadows", "cull"], dispatch(8)),
-        indirect,
-        at(3, &["shadows"], dispatch(9)),
-        at(4, &["shadows"], dispatch(9)),
-    ];
-    assert_eq!(
-        text(&two),
-        [
-            "one of 4 commands:",
-            "vkCmdDispatch(8, 1, 1), the 2nd of command buffer \"frame\" (labels: cull)",
-            "vkCmdDispatchIndirect(offset 16), the 1st of command buffer \"pass\" in a command buffer without a name",
-            "vkCmdDispatch(9, 1, 1), the 3rd of command buffer \"frame\"",
-            "... 1 more",
-            "labels: shadows"
-        ]
-    );
-}
-
-#[test]
-fn ordinals() {
-    let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
-    let expected = [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
-    ];
-    assert_eq!(ordinals, expected);
+    let many = vec![at(&[]); 5];
+    let found = candidates(&many, &[COMPUTE], Some(0), None);
+    assert_eq!((found.count, found.commands.len()), (5, SHOWN_COMMANDS));
+    assert_eq!(found.commands[0].arguments[0].name, "groupCountX");
 }

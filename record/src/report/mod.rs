@@ -5,6 +5,7 @@
 //! several reports.
 
 mod build;
+mod command_lines;
 mod commands;
 mod data;
 mod distinct;

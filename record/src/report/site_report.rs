@@ -1,7 +1,8 @@
 //! A site in a report: its rows, and the texts that depend on several of them.
 
 use crate::invocation::Invocation;
-use crate::report::commands::{CommandReport, commands, labels};
+use crate::report::command_lines::{commands, labels};
+use crate::report::commands::CommandReport;
 use crate::report::data::{Extent, Sample, SpecializationReport, StageReport};
 use crate::report::phrases::{
     constants, count, list, notes, pipelines, queue_label, queues, show_frame, show_id, show_invocation, show_location,
@@ -61,12 +62,12 @@ report_rows! {
         [line 4: |site| queue_label(&site.queue_labels)];
     /// The first commands of pending work that can have run the invocation of the first sample.
     commands: Vec<CommandReport> [absent if "Vec::is_empty"]
-        [line 5: commands];
+        [line 5: |site| commands(&site.commands, site.command_count, &site.labels)];
     /// Number of such commands.
     command_count: u64 [absent if "is_zero"];
     /// Debug-utils labels that are open at each of these commands, outermost first.
     labels: Vec<String> [absent if "Vec::is_empty"]
-        [line 6: labels];
+        [line 6: |site| labels(&site.labels)];
     /// Invocations that aborted here.
     invocations: u64
         [line 9: counts];

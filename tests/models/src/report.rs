@@ -1,8 +1,7 @@
 //! Keeps the reports that the layer delivers.
 
 use crate::arena::readback::{RecordRange, Records};
-use crate::device::state::{AbortState, Device, LossData};
-use crate::device_loss::Suspects;
+use crate::device::state::{AbortState, Device, LossData, Suspects};
 use crate::sync::Ordering;
 use std::sync::PoisonError;
 use vk_ext::FaultInfo;

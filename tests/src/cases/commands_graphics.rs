@@ -1,6 +1,6 @@
 //! `commands = on`: reports name the draw that they are of, in render passes and dynamic rendering.
 
-use super::commands::ON;
+use super::command_pool::ON;
 use super::support::expect_lost;
 use crate::case::{Case, cases};
 use crate::glsl;

@@ -1,6 +1,6 @@
 //! Report delivery to messengers, the log and a folder, before the application's call returns.
 
-use super::commands::{ON, Pool};
+use super::command_pool::{ON, Pool};
 use super::support::{expect_lost, marked};
 use crate::case::{Case, Context, cases};
 use crate::glsl_debug::{self, Form};

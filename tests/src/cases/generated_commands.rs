@@ -1,7 +1,7 @@
 //! Dispatches that the device generates: each sequence selects a pipeline of an execution set
 //! (`VK_EXT_device_generated_commands`).
 
-use super::commands::ON;
+use super::command_pool::ON;
 use super::objects::create_pipeline;
 use super::support::{GROUPS, check_entry_point, marked};
 use crate::case::{Case, cases};

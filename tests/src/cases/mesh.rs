@@ -1,6 +1,6 @@
 //! Aborts in task and mesh shaders.
 
-use super::commands::ON;
+use super::command_pool::ON;
 use super::support::{Ran, draw_with_words};
 use crate::case::{Case, cases};
 use crate::payload::Payload;

@@ -1,6 +1,6 @@
 //! Aborts in the stages of ray tracing pipelines.
 
-use super::commands::ON;
+use super::command_pool::ON;
 use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, cases};
 use crate::glsl;

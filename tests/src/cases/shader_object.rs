@@ -1,6 +1,6 @@
 //! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
-use super::commands::ON;
+use super::command_pool::ON;
 use super::shader_binary::{aligned, destroy, objects, open};
 use super::stage::check_fragment;
 use super::support::{bytes, expect_success};

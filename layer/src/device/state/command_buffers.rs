@@ -5,7 +5,6 @@
 //! recording becomes immutable, and is shared: with the submissions that are not known to be complete, and with the command buffers
 //! that execute it. What is recorded next is another one, so that a report reads only what does not change.
 
-use super::device::AbortState;
 use super::recording::Recording;
 use crate::loader::dispatch::RecordedTable;
 use crate::loader::handle_map::HandleMap;
@@ -105,6 +104,29 @@ impl CommandBuffers {
         }
     }
 
+    /// Forgets what a command buffer has recorded, and returns it if it was complete.
+    ///
+    /// # Safety
+    /// Valid usage of a command that begins or resets the command buffer.
+    pub unsafe fn clear(&self, buffer: vk::CommandBuffer) -> Option<Arc<Recording>> {
+        // SAFETY: the command buffer or its pool is externally synchronised (the caller's contract).
+        let progress = unsafe { self.progress(buffer) }?;
+        progress.recording.clear();
+        progress.finished.take()
+    }
+
+    /// Gives a command buffer that has recorded nothing the memory for its next recording.
+    ///
+    /// # Safety
+    /// As [`Self::clear`].
+    pub unsafe fn reuse(&self, buffer: vk::CommandBuffer, mut memory: Recording) {
+        memory.clear();
+        // SAFETY: as in `clear` (the caller's contract).
+        if let Some(progress) = unsafe { self.progress(buffer) } {
+            progress.recording = memory;
+        }
+    }
+
     /// New command buffers of a pool.
     pub fn add(&self, pool: vk::CommandPool, buffers: &[vk::CommandBuffer]) {
         lock(&self.pools).entry(pool).or_default().extend(buffers);
@@ -145,39 +167,3 @@ impl CommandBuffers {
         removed
     }
 }
-
-impl AbortState {
-    /// Forgets what a command buffer has recorded. `keeps_memory`: for what it records next.
-    ///
-    /// # Safety
-    /// Valid usage of a command that begins or resets the command buffer.
-    pub unsafe fn clear_recording(&self, buffer: vk::CommandBuffer, keeps_memory: bool) {
-        let Some(commands) = &self.commands else { return };
-        // SAFETY: the command buffer or its pool is externally synchronised (the caller's contract).
-        let Some(progress) = (unsafe { commands.progress(buffer) }) else {
-            return;
-        };
-        if let Some(finished) = progress.finished.take() {
-            progress.recording = self.retire(finished).unwrap_or_default();
-        }
-        progress.recording.clear();
-        if !keeps_memory {
-            progress.recording = Recording::default();
-        }
-    }
-
-    /// Gives up the recording of a command buffer that is not pending, by the rules of the API. If its aborts can still be reported,
-    /// the queues keep it until the report. Returns the recording if nothing has it any more.
-    pub fn retire(&self, recording: Arc<Recording>) -> Option<Recording> {
-        if Arc::strong_count(&recording) > 1 && !self.has_unreported_aborts() {
-            for queue in self.queues.values() {
-                lock(&queue.pending).remove(&recording);
-            }
-        }
-        Arc::into_inner(recording)
-    }
-}
-
-#[cfg(test)]
-#[path = "command_buffers_tests.rs"]
-mod tests;

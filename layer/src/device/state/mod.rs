@@ -32,6 +32,7 @@ pub use instance::{Instance, Messenger, Opaque, PhysicalDevice};
 pub use loss::{LossData, Phase};
 pub use module::{Module, ModuleUse};
 pub use objects::{Objects, Users};
+pub use pending_recordings::Suspects;
 pub use queue::{Queue, QueueLocation, QueueWork};
 pub use queue_labels::QueueLabels;
 pub use recording::Recording;

@@ -324,7 +324,7 @@ pub struct Users {
     /// Binaries of the code exist: the stages in which objects without known modules may run it.
     exported: Vec<(u32, u32)>,
     /// The objects whose modules are known, if binaries exist.
-    known: HashSet<(ObjectType, u64)>,
+    with_modules: HashSet<(ObjectType, u64)>,
 }
 
 impl Users {
@@ -340,7 +340,7 @@ impl Users {
     pub fn stages_of(&self, kind: ObjectType, handle: u64) -> &[(u32, u32)] {
         match self.by_object.get(&(kind, handle)) {
             Some(stages) => stages,
-            None if self.known.contains(&(kind, handle)) => &[],
+            None if self.with_modules.contains(&(kind, handle)) => &[],
             None => &self.exported,
         }
     }
@@ -370,7 +370,7 @@ impl Objects {
             let exported = module.and_then(|reportable| reportable.exported.as_ref());
             if let Some(stages) = exported {
                 users.exported = stages.iter().map(key).collect();
-                users.known = tables
+                users.with_modules = tables
                     .all_objects()
                     .filter(|(_, object)| !object.modules.is_empty())
                     .map(|(key, _)| *key)

@@ -3,6 +3,16 @@
 use super::recording::Recording;
 use std::collections::HashMap;
 use std::sync::Arc;
+use vkabort_record::report::QueueUse;
+
+/// The work that may have aborted.
+#[derive(Default)]
+pub struct Suspects {
+    /// Its queues, ordered by family and index.
+    pub queues: Vec<QueueUse>,
+    /// Its command buffers, in the order of submission to each queue (`commands = on`).
+    pub recordings: Vec<Arc<Recording>>,
+}
 
 /// Recordings by their addresses: one that is submitted again has one entry, so that there are no more than command buffers.
 #[derive(Default)]

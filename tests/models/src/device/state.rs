@@ -31,6 +31,16 @@ mod pending_recordings {
     use super::Recording;
     use crate::sync::Arc;
 
+    use vkabort_record::report::QueueUse;
+
+    /// See `layer/src/device/state/pending_recordings.rs`.
+    pub struct Suspects {
+        /// Its queues.
+        pub queues: Vec<QueueUse>,
+        /// No model records commands.
+        pub recordings: Vec<Arc<Recording>>,
+    }
+
     /// No model records commands.
     #[derive(Default)]
     pub struct PendingRecordings;
@@ -100,5 +110,6 @@ pub use device::{AbortState, Device};
 pub use extensions::Extensions;
 pub use instance::Instance;
 pub use loss::{LossData, Phase};
+pub use pending_recordings::Suspects;
 pub use queue::{Queue, QueueWork};
 pub use recording::Recording;

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::device::state::recording::ActionNumber;
-use crate::device::state::{Phase, Queue};
+use crate::device::state::{CommandBuffers, Phase, Queue};
 use crate::intercept::testing::TestDevice;
-use crate::loader::dispatch::DeviceTable;
+use crate::loader::dispatch::{DeviceTable, RecordedTable};
+use ash::vk::Handle as _;
 
 const POOL: u64 = 5;
 const BUFFER: u64 = 0x100;
