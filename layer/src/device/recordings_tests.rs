@@ -1,7 +1,7 @@
 //! The lifetime of recordings.
 
 use super::*;
-use crate::device::state::recording::ActionNumber;
+use crate::device::state::action::ActionNumber;
 use crate::device::state::{CommandBuffers, Phase, Queue};
 use crate::intercept::testing::TestDevice;
 use crate::loader::dispatch::{DeviceTable, RecordedTable};

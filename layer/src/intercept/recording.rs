@@ -2,8 +2,8 @@
 
 use super::{EntryResult, guarded};
 use crate::device::registry::device_of;
-use crate::device::state::recording::{ActionNumber, Argument as _, Recording, draws};
-use crate::device::state::{CommandBuffers, Device};
+use crate::device::state::action::{ActionNumber, Argument as _, draws};
+use crate::device::state::{CommandBuffers, Device, Recording};
 use crate::loader::dispatch::{RecordedTable, VoidFn, erase};
 use crate::loader::ffi::{elements, string};
 use crate::loader::recorded::recorded;

@@ -1,5 +1,6 @@
 //! Plain data: the layer's state of every Vulkan object that it tracks. `device_loss`, `report` and `intercept` act on it.
 
+pub mod action;
 mod binaries;
 mod command_buffers;
 mod completion_signals;
@@ -12,6 +13,7 @@ mod instance;
 mod kept_objects;
 mod loss;
 mod module;
+mod object_users;
 mod objects;
 mod pending_recordings;
 mod queue;
@@ -31,7 +33,8 @@ pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, Opaque, PhysicalDevice};
 pub use loss::{LossData, Phase};
 pub use module::{Module, ModuleUse};
-pub use objects::{Objects, Users};
+pub use object_users::Users;
+pub use objects::Objects;
 pub use pending_recordings::Suspects;
 pub use queue::{Queue, QueueLocation, QueueWork};
 pub use queue_labels::QueueLabels;

@@ -11,7 +11,7 @@
 
 use super::module::{Module, ModuleUse};
 use ash::vk::{self, Handle as _, ObjectType};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::compact::ShortHash;
@@ -30,14 +30,14 @@ const REPORTED: [ObjectType; 6] = [
 
 /// An object with a name, or created from modules with aborts.
 #[derive(Default)]
-struct Object {
+pub(super) struct Object {
     /// Empty: it has none.
     name: String,
-    modules: Vec<ModuleUse>,
+    pub(super) modules: Vec<ModuleUse>,
 }
 
 impl Object {
-    fn uses_of(&self, code: CodeHash) -> impl Iterator<Item = &ModuleUse> {
+    pub(super) fn uses_of(&self, code: CodeHash) -> impl Iterator<Item = &ModuleUse> {
         self.modules.iter().filter(move |used| used.module.code() == code)
     }
 
@@ -47,19 +47,19 @@ impl Object {
 }
 
 /// Code of a module that can be reported.
-struct Reportable {
+pub(super) struct Reportable {
     module: Arc<Module>,
     /// Objects created from it.
     uses: usize,
     /// The last name of a destroyed shader module.
     name: String,
     /// Its code has left the layer's sight: the stages that have.
-    exported: Option<Vec<PipelineStage>>,
+    pub(super) exported: Option<Vec<PipelineStage>>,
 }
 
 #[derive(Default)]
-struct Tables {
-    modules: HashMap<CodeHash, Reportable>,
+pub(super) struct Tables {
+    pub(super) modules: HashMap<CodeHash, Reportable>,
     /// The code that may write compact records, that of destroyed modules included.
     compact: HashMap<ShortHash, CodeHash>,
     objects: HashMap<(ObjectType, u64), Object>,
@@ -78,7 +78,7 @@ impl Tables {
     }
 
     /// The objects, those that are destroyed included.
-    fn all_objects(&self) -> impl Iterator<Item = (&(ObjectType, u64), &Object)> {
+    pub(super) fn all_objects(&self) -> impl Iterator<Item = (&(ObjectType, u64), &Object)> {
         let destroyed = self.destroyed.iter().map(|(key, object)| (key, object));
         self.objects.iter().chain(destroyed)
     }
@@ -111,7 +111,7 @@ impl Objects {
         change(&mut self.tables.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn read<R>(&self, look: impl FnOnce(&Tables) -> R) -> R {
+    pub(super) fn read<R>(&self, look: impl FnOnce(&Tables) -> R) -> R {
         look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -313,77 +313,6 @@ impl Objects {
             let exported = module.and_then(|reportable| reportable.exported.as_ref());
             stages.extend(exported.into_iter().flatten().cloned());
             stages
-        })
-    }
-}
-
-/// The stages in which the pipelines and shader objects of a device run some code: execution model and specialisation key.
-#[derive(Default)]
-pub struct Users {
-    by_object: HashMap<(ObjectType, u64), Vec<(u32, u32)>>,
-    /// Binaries of the code exist: the stages in which objects without known modules may run it.
-    exported: Vec<(u32, u32)>,
-    /// The objects whose modules are known, if binaries exist.
-    with_modules: HashSet<(ObjectType, u64)>,
-}
-
-impl Users {
-    /// Any object may run the code in some stage.
-    pub fn any() -> Self {
-        Self {
-            exported: vec![(u32::MAX, 0)],
-            ..Self::default()
-        }
-    }
-
-    /// The stages in which an object runs the code.
-    pub fn stages_of(&self, kind: ObjectType, handle: u64) -> &[(u32, u32)] {
-        match self.by_object.get(&(kind, handle)) {
-            Some(stages) => stages,
-            None if self.with_modules.contains(&(kind, handle)) => &[],
-            None => &self.exported,
-        }
-    }
-
-    /// The stages in which any object runs the code.
-    pub fn all_stages(&self) -> Vec<(u32, u32)> {
-        let mut all: Vec<_> = self
-            .by_object
-            .values()
-            .flatten()
-            .chain(&self.exported)
-            .copied()
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-}
-
-impl Objects {
-    /// The objects that run this code. O(objects).
-    pub fn users(&self, code: CodeHash) -> Users {
-        let key = |stage: &PipelineStage| (stage.execution_model, stage.specialization.key);
-        self.read(|tables| {
-            let mut users = Users::default();
-            let module = tables.modules.get(&code);
-            let exported = module.and_then(|reportable| reportable.exported.as_ref());
-            if let Some(stages) = exported {
-                users.exported = stages.iter().map(key).collect();
-                users.with_modules = tables
-                    .all_objects()
-                    .filter(|(_, object)| !object.modules.is_empty())
-                    .map(|(key, _)| *key)
-                    .collect();
-            }
-            for (handle, object) in tables.all_objects() {
-                let stages = object.uses_of(code).filter_map(|used| used.stage.as_ref()).map(key);
-                let stages: Vec<_> = stages.collect();
-                if !stages.is_empty() {
-                    users.by_object.entry(*handle).or_default().extend(stages);
-                }
-            }
-            users
         })
     }
 }
