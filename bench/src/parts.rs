@@ -21,6 +21,8 @@ pub enum Part {
     Calls,
     /// The start of a program, with and without the layer.
     Load,
+    /// A frame of draws, recorded with and without `commands = on`.
+    Commands,
     /// Kernels with an abort that is never taken, executed on CPU drivers.
     Kernel,
     /// The benchmark shaders with the default checks of the sanitizer, and under GPU-AV, executed on CPU drivers.
@@ -57,6 +59,7 @@ impl Part {
             Self::Rewrite => "Rewrite",
             Self::Calls => "Calls without aborts",
             Self::Load => "Start of a program",
+            Self::Commands => "Recording of commands",
             Self::Kernel => "Aborts that are never taken",
             Self::Checks => "The default checks",
             Self::Storm => "Many aborting invocations",
@@ -81,6 +84,9 @@ impl Part {
             Self::Load => {
                 "Executed. Wall time of a call, with the loading of layers and driver from the page cache; memory that is not that \
                  of a file. The layer rewrites the shader module of a device that enables the extension."
+            }
+            Self::Commands => {
+                "Executed. Wall time of `vkCmdDraw`; the test driver adds little of its own. Nothing is submitted."
             }
             Self::Kernel => "Executed. Wall time of a dispatch of 131072 invocations.",
             Self::Checks => {
@@ -145,7 +151,9 @@ impl Part {
                 name: "processor".into(),
                 ..Driver::default()
             }]),
-            Self::Calls | Self::Load => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
+            Self::Calls | Self::Load | Self::Commands => {
+                cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect()
+            }
             Self::Kernel | Self::Checks | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
             Self::Compilers | Self::Loops | Self::Conditions => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),

@@ -254,6 +254,24 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             ),
         ),
         row(
+            "recording of a draw, commands = on",
+            "no layer",
+            "+40 ns",
+            each(
+                pairs(of(Part::Commands), "ns a draw", "commands = on", "no layer"),
+                more("ns"),
+            ),
+        ),
+        row(
+            "the same, commands = off",
+            "no layer",
+            "+0 ns",
+            each(
+                pairs(of(Part::Commands), "ns a draw", "commands = off", "no layer"),
+                more("ns"),
+            ),
+        ),
+        row(
             "vkCreateInstance and vkCreateDevice",
             "no layer",
             "+1 ms",

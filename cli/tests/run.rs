@@ -312,6 +312,24 @@ fn options_set_what_they_imply_unless_the_user_has() {
 }
 
 #[test]
+fn commands_are_recorded_unless_the_user_has_said_otherwise() {
+    let folder = with_program("commands", "echo \"commands=$VK_VKABORT_SHADER_ABORT_COMMANDS\"");
+    let run = |options: &[&str], variables: &[(&str, &str)]| {
+        let args = [&["run", "--layer", "."], options, &["./app"]].concat();
+        run_with(&folder, &args, b"", variables).text().trim_end().to_owned()
+    };
+    assert_eq!(run(&[], &[]), "commands=on");
+    assert_eq!(run(&["--set", "commands=off"], &[]), "commands=off");
+    assert_eq!(run(&[], &[("VK_SHADER_ABORT_COMMANDS", "off")]), "commands=");
+    std::fs::write(
+        folder.join("vk_layer_settings.txt"),
+        "vkabort_shader_abort.commands = off\n",
+    )
+    .expect("writes");
+    assert_eq!(run(&[], &[]), "commands=", "the settings file is the user's");
+}
+
+#[test]
 fn help_names_every_check_and_setting() {
     let folder = with_program("help", "exit 0");
     for command in ["run", "sanitize"] {

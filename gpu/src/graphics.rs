@@ -190,10 +190,28 @@ impl<'device> Pass<'device> {
             part,
             flags,
             parent: self.pipelines.last().copied().unwrap_or_default(),
+            render_pass: vk::RenderPass::null(),
         };
         self.pipelines
             .push(state.create(&self.device.raw, self.layout, stages, None)?);
         Ok(())
+    }
+
+    /// Layout of the pipeline.
+    pub fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
+    /// Binds this pipeline, or another of its layout, with the descriptors and push constants.
+    pub fn bind(&self, raw: &ash::Device, commands: vk::CommandBuffer, pipeline: vk::Pipeline, push: [u32; 2]) {
+        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: the command buffer is in the recording state, and the objects outlive its execution.
+        unsafe {
+            raw.cmd_bind_pipeline(commands, point, pipeline);
+            raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
+            raw.cmd_push_constants(commands, self.layout, self.stages, 0, &bytes);
+        }
     }
 
     /// Clears the image to black, draws, and copies the texels to the image's buffer.
@@ -203,13 +221,9 @@ impl<'device> Pass<'device> {
     /// A call fails.
     pub fn record(&self, image: &Image<'device>, push: [u32; 2]) -> Result<Submission<'device>> {
         image.record(|raw, commands| {
-            let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let point = vk::PipelineBindPoint::GRAPHICS;
+            self.bind(raw, commands, self.pipeline(), push);
             // SAFETY: the command buffer is in the recording state, and the objects outlive its execution.
             unsafe {
-                raw.cmd_bind_pipeline(commands, point, self.pipelines.last().copied().unwrap_or_default());
-                raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
-                raw.cmd_push_constants(commands, self.layout, self.stages, 0, &bytes);
                 if self.meshes() {
                     let mesh = ash::ext::mesh_shader::Device::new(&self.device.gpu.instance, raw);
                     mesh.cmd_draw_mesh_tasks(commands, 2, 1, 1);

@@ -17,6 +17,8 @@ pub struct GraphicsState {
     pub flags: vk::PipelineCreateFlags,
     /// The parent of a derivative.
     pub parent: vk::Pipeline,
+    /// A render pass; null for dynamic rendering.
+    pub render_pass: vk::RenderPass,
 }
 
 impl GraphicsState {
@@ -72,8 +74,11 @@ impl GraphicsState {
             .depth_stencil_state(&depth)
             .color_blend_state(&blend)
             .layout(layout)
-            .base_pipeline_index(-1)
-            .push_next(&mut rendering);
+            .render_pass(self.render_pass)
+            .base_pipeline_index(-1);
+        if self.render_pass == vk::RenderPass::null() {
+            info = info.push_next(&mut rendering);
+        }
         if !self.used.contains(vk::ShaderStageFlags::MESH_EXT) {
             info = info.vertex_input_state(&vertex_input).input_assembly_state(&assembly);
         }

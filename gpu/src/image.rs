@@ -24,7 +24,8 @@ pub(super) fn area() -> vk::Rect2D {
 pub struct Image<'device> {
     device: &'device Device<'device>,
     pub(super) raw: vk::Image,
-    pub(super) view: vk::ImageView,
+    /// A view of it.
+    pub view: vk::ImageView,
     memory: vk::DeviceMemory,
     pub(super) texels: Buffer<'device>,
 }

@@ -26,6 +26,11 @@ impl<'device> WordKernel<'device> {
         Ok(Self { kernel, buffer })
     }
 
+    /// Writes words to the start of the buffer.
+    pub fn write(&self, words: &[u32]) {
+        self.buffer.write(words);
+    }
+
     /// Reads the buffer.
     pub fn words(&self) -> Vec<u32> {
         self.buffer.read()

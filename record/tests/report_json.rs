@@ -11,7 +11,9 @@ use vkabort_record::print::record::PrintRecord;
 use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{Entry, SCHEMA, SCHEMA_VERSION, read_log};
-use vkabort_record::report::{DroppedPrints, ModuleInfo, PrintLine, PrintPlace, QueueUse, Report, ReportOptions};
+use vkabort_record::report::{
+    DroppedPrints, ModuleInfo, PendingCommand, PrintLine, PrintPlace, QueueUse, Report, ReportOptions,
+};
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{
@@ -213,6 +215,13 @@ fn reports() -> Vec<Report> {
         sites: Some(table.clone()),
         name: Some("module \"x\"".into()),
         stages: stages(),
+        commands: vec![PendingCommand {
+            name: "vkCmdDispatch",
+            arguments: vec![("group_count_x", 4000)],
+            stages: [(5, 0)].into(),
+            number: 12,
+            ..PendingCommand::default()
+        }],
     };
     let options = ReportOptions {
         samples: 8,
@@ -231,6 +240,7 @@ fn reports() -> Vec<Report> {
     let filter: Filter = "ignore function=f".parse().expect("a rule");
     filter.apply(&mut filtered);
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
+    filtered.summary.pending = vec!["command buffer \"frame\" with 2 commands (labels: shadows)".into()];
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
     filtered.sites[0].command_buffer = Some("frame 7".into());

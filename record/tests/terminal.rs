@@ -2,7 +2,7 @@
 
 use vkabort_record::message::Message;
 use vkabort_record::report::{
-    ConstantValue, Report, Sample, SiteReport, SpecializationReport, StageReport, Summary, Totals,
+    CommandReport, ConstantValue, Report, Sample, SiteReport, SpecializationReport, StageReport, Summary, Totals,
 };
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
@@ -45,6 +45,15 @@ fn report(hostile: &str) -> Report {
         pipelines: vec![text.clone()],
         queues: vec![text.clone()],
         queue_labels: vec![text.clone()],
+        commands: vec![CommandReport {
+            command: text.clone(),
+            arguments: vec![],
+            has_other_arguments: false,
+            number: 1,
+            command_buffers: vec![text.clone()],
+            labels: vec![text.clone()],
+        }],
+        labels: vec![text.clone()],
         specializations: vec![SpecializationReport {
             constants: vec![ConstantValue {
                 id: 1,
@@ -67,6 +76,7 @@ fn report(hostile: &str) -> Report {
             device: Some(text.clone()),
             invocations: 1,
             driver: vec![text.clone()],
+            pending: vec![text.clone()],
             dump: Some(text.clone()),
             full: true,
             raise: Some(text.clone()),

@@ -115,6 +115,15 @@ choice! {
     }
 }
 choice! {
+    /// Whether the commands of command buffers are kept.
+    Commands {
+        /// No.
+        Off = "off",
+        /// Yes: a report names the draw, dispatch or trace that it is of.
+        On = "on",
+    }
+}
+choice! {
     /// The memory of messages.
     Memory {
         /// Prefers host memory, then device-coherent memory if the driver supports `VK_AMD_device_coherent_memory`, then host-cached

@@ -22,7 +22,8 @@ mod tests;
 pub mod value;
 
 pub use choice::{
-    Choice, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, Named, OnAbort, Printf, list,
+    Choice, Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, Named, OnAbort,
+    Printf, list,
 };
 pub use form::Form;
 pub use implied::{IMPLICATIONS, Implication};

@@ -1,7 +1,7 @@
 //! The settings, one row each.
 
 use crate::choice::{
-    ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Printf, checks, list,
+    Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Printf, checks, list,
 };
 use crate::declare::settings;
 use crate::form::{Form, SettingValue, TIMEOUT};
@@ -111,6 +111,10 @@ settings! {
     /// Size of the memory for prints of each device. A quarter of it holds the prints of work that is pending; further prints are
     /// counted.
     "printf_size" printf_size: u32 = 1 << 24, Form::Bytes { min: 1 << 16, max: 1 << 30 }, Advanced;
+
+    /// Keeps what command buffers record, so that a report names the commands that can have run the invocation, and their debug
+    /// labels. `vkabort run` switches it on.
+    "commands" commands: Commands = Commands::Off, Form::Choice(list::<Commands>), Standard;
 
     /// Values at an abort that its report shows: the operands of the condition that led to it, and variables. Messages do not
     /// change.

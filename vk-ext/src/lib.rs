@@ -15,11 +15,13 @@ pub use device_fault::{
 };
 pub use fault_commands::FaultCommands;
 pub use missing_in_ash::{
-    CAPTURE_DATA, CreatePipelineBinaries, DESCRIPTOR_HEAP, DESCRIPTOR_HEAP_NAME, DescriptorHeapFeatures,
-    DescriptorMapping, ERROR_NOT_ENOUGH_SPACE, GetPastPresentationTiming, GetPipelineBinaryData, GetPipelineKey,
-    PIPELINE_BINARY_NAME, PipelineBinaryCreateInfo, PipelineBinaryDataInfo, PipelineBinaryFeatures,
-    PipelineBinaryHandlesInfo, PipelineBinaryInfo, PipelineBinaryKey, PipelineBinaryKeysAndData, PipelineCreateInfo,
-    PresentWait2Info, QueueSetPerfHint, ShaderDescriptorMappings, WaitForPresent2,
+    CAPTURE_DATA, CmdDispatchGraph, CmdDispatchGraphIndirectCount, CmdDrawIndirectByteCount2,
+    CmdExecuteGeneratedCommands, CmdWithInfo, CreatePipelineBinaries, DESCRIPTOR_HEAP, DESCRIPTOR_HEAP_NAME,
+    DescriptorHeapFeatures, DescriptorMapping, ERROR_NOT_ENOUGH_SPACE, GetPastPresentationTiming,
+    GetPipelineBinaryData, GetPipelineKey, PIPELINE_BINARY_NAME, PipelineBinaryCreateInfo, PipelineBinaryDataInfo,
+    PipelineBinaryFeatures, PipelineBinaryHandlesInfo, PipelineBinaryInfo, PipelineBinaryKey,
+    PipelineBinaryKeysAndData, PipelineCreateInfo, PresentWait2Info, QueueSetPerfHint, ShaderDescriptorMappings,
+    WaitForPresent2,
 };
 pub use shader_abort::{
     ShaderAbortFeatures, ShaderAbortMessageInfo, ShaderAbortProperties, ShaderConstantDataFeatures,

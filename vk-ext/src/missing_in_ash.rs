@@ -154,3 +154,16 @@ pub type GetPastPresentationTiming =
     unsafe extern "system" fn(vk::Device, info: *const c_void, properties: *mut c_void) -> vk::Result;
 /// `PFN_vkQueueSetPerfHintQCOM`. Its structure is not declared here.
 pub type QueueSetPerfHint = unsafe extern "system" fn(vk::Queue, info: *const c_void) -> vk::Result;
+/// A command that takes a command buffer and one structure, which is not declared here: `PFN_vkCmdDrawIndirect2KHR` and others.
+pub type CmdWithInfo = unsafe extern "system" fn(vk::CommandBuffer, info: *const c_void);
+/// `PFN_vkCmdExecuteGeneratedCommandsEXT`. Its structure is not declared here.
+pub type CmdExecuteGeneratedCommands = unsafe extern "system" fn(vk::CommandBuffer, vk::Bool32, info: *const c_void);
+/// `PFN_vkCmdDrawIndirectByteCount2EXT`. Its structure is not declared here.
+pub type CmdDrawIndirectByteCount2 =
+    unsafe extern "system" fn(vk::CommandBuffer, u32, u32, info: *const c_void, u32, u32);
+/// `PFN_vkCmdDispatchGraphAMDX` and `PFN_vkCmdDispatchGraphIndirectAMDX`, whose second version has a size behind the address.
+pub type CmdDispatchGraph =
+    unsafe extern "system" fn(vk::CommandBuffer, vk::DeviceAddress, vk::DeviceSize, counts: *const c_void);
+/// `PFN_vkCmdDispatchGraphIndirectCountAMDX`, as [`CmdDispatchGraph`].
+pub type CmdDispatchGraphIndirectCount =
+    unsafe extern "system" fn(vk::CommandBuffer, vk::DeviceAddress, vk::DeviceSize, vk::DeviceAddress);

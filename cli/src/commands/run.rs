@@ -238,6 +238,10 @@ fn imply(args: &RunArgs, command: &mut Command) -> Result<()> {
             command.env(settings::variable(implication.key)?, implication.value);
         }
     }
+    // Reports of a program that runs under this command name the commands that they are of.
+    if text("commands").is_empty() && sources.value("commands").is_none() {
+        command.env(settings::variable("commands")?, "on");
+    }
     Ok(())
 }
 

@@ -93,6 +93,20 @@ impl Device {
         }
     }
 
+    /// Puts the commands that `record` records under a label, which reports of aborts show.
+    pub fn label(&self, commands: vk::CommandBuffer, name: &CStr, record: impl FnOnce()) {
+        let label = vk::DebugUtilsLabelEXT::default().label_name(name);
+        if let Some(names) = &self.names {
+            // SAFETY: the caller records into the command buffer.
+            unsafe { names.cmd_begin_debug_utils_label(commands, &label) };
+        }
+        record();
+        if let Some(names) = &self.names {
+            // SAFETY: as above; the label was begun.
+            unsafe { names.cmd_end_debug_utils_label(commands) };
+        }
+    }
+
     /// Allocates memory for a buffer or image.
     pub fn allocate(
         &self,

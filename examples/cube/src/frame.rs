@@ -58,9 +58,10 @@ impl Frame {
         Ok(unsafe { self.device.raw.wait_for_fences(&[self.fence], true, u64::MAX) }?)
     }
 
-    /// Starts the command buffer.
-    pub fn begin(&self) -> Result<()> {
+    /// Starts the command buffer of frame `number`.
+    pub fn begin(&self, number: usize) -> Result<()> {
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        self.device.name(self.commands, &format!("frame {number}"));
         // SAFETY: the device has finished the frame.
         unsafe {
             let flags = vk::CommandPoolResetFlags::empty();

@@ -1,6 +1,7 @@
 //! Records the commands of a frame.
 
 use crate::barriers::{self, COLOR, COMPUTED, COPIED, DEPTH, SAMPLED, Use};
+use crate::device::Device;
 use crate::mesh::Vertex;
 use crate::options::Abort;
 use crate::pipelines::{CONSTANT_STAGES, Constants, Pipelines};
@@ -10,6 +11,7 @@ use crate::swapchain::TargetImage;
 use crate::text::{GLYPH, Text};
 use ash::vk::{self, AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use glam::{IVec2, Mat4, Quat, Vec2, Vec3};
+use std::ffi::CStr;
 
 /// Sky above the cube, in linear colours.
 const BACKGROUND: [f32; 4] = [0.012, 0.02, 0.035, 1.0];
@@ -32,8 +34,8 @@ pub struct Contents<'a> {
 
 /// A command buffer, and what its commands use.
 pub struct Recording<'a> {
-    /// The device's commands.
-    pub device: &'a ash::Device,
+    /// The device.
+    pub device: &'a Device,
     /// The command buffer, which is being recorded.
     pub commands: vk::CommandBuffer,
     /// The pipelines.
@@ -54,7 +56,7 @@ impl Recording<'_> {
     pub fn record(&self, glyphs: vk::Buffer, has_pattern: bool, copy: Option<&Buffer>) {
         self.push_constants();
         if !has_pattern || self.contents.abort == Some(Abort::Compute) {
-            self.compute_pattern(has_pattern);
+            self.label(c"texture", || self.compute_pattern(has_pattern));
         }
         if self.contents.abort == Some(Abort::Vertex) {
             self.corrupt_vertex();
@@ -63,7 +65,7 @@ impl Recording<'_> {
         self.barrier(self.image.image, COLOR.discarded(), COLOR);
         let aspect = vk::ImageAspectFlags::DEPTH;
         barriers::image(
-            self.device,
+            &self.device.raw,
             self.commands,
             self.depth.raw,
             aspect,
@@ -71,10 +73,10 @@ impl Recording<'_> {
             DEPTH,
         );
         self.begin_rendering();
-        self.draw_cube();
-        self.draw_text(glyphs);
+        self.label(c"cube", || self.draw_cube());
+        self.label(c"text", || self.draw_text(glyphs));
         // SAFETY: `begin_rendering` started a render pass instance.
-        unsafe { self.device.cmd_end_rendering(self.commands) };
+        unsafe { self.device.raw.cmd_end_rendering(self.commands) };
         let end = Use::end(self.image.layout);
         match copy {
             Some(buffer) => {
@@ -86,9 +88,13 @@ impl Recording<'_> {
         }
     }
 
+    fn label(&self, name: &CStr, record: impl FnOnce()) {
+        self.device.label(self.commands, name, record);
+    }
+
     fn barrier(&self, image: vk::Image, before: Use, after: Use) {
         let aspect = vk::ImageAspectFlags::COLOR;
-        barriers::image(self.device, self.commands, image, aspect, before, after);
+        barriers::image(&self.device.raw, self.commands, image, aspect, before, after);
     }
 
     fn push_constants(&self) {
@@ -119,12 +125,13 @@ impl Recording<'_> {
         // SAFETY: the layout has this range of push constants.
         unsafe {
             self.device
+                .raw
                 .cmd_push_constants(self.commands, self.pipelines.layout, CONSTANT_STAGES, 0, bytes);
         }
     }
 
     fn bind(&self, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
-        let (device, commands, layout) = (self.device, self.commands, self.pipelines.layout);
+        let (device, commands, layout) = (&self.device.raw, self.commands, self.pipelines.layout);
         // SAFETY: pipeline, layout and set are of this device and compatible.
         unsafe {
             device.cmd_bind_pipeline(commands, point, pipeline);
@@ -139,7 +146,7 @@ impl Recording<'_> {
         self.bind(vk::PipelineBindPoint::COMPUTE, self.pipelines.pattern);
         let groups = PATTERN_SIZE / WORKGROUP;
         // SAFETY: a pipeline with its descriptors is bound.
-        unsafe { self.device.cmd_dispatch(self.commands, groups, groups, 1) };
+        unsafe { self.device.raw.cmd_dispatch(self.commands, groups, groups, 1) };
         self.barrier(image, COMPUTED, SAMPLED);
     }
 
@@ -149,13 +156,14 @@ impl Recording<'_> {
         let written = (Stage::COPY, Access::TRANSFER_WRITE);
         let offset = (CORRUPT_VERTEX * size_of::<Vertex>()) as u64;
         let bytes = f32::NAN.to_ne_bytes();
-        barriers::memory(self.device, self.commands, read, written);
+        barriers::memory(&self.device.raw, self.commands, read, written);
         // SAFETY: the offset is in the buffer, and a multiple of 4.
         unsafe {
             self.device
+                .raw
                 .cmd_update_buffer(self.commands, self.scene.vertices.raw, offset, &bytes);
         }
-        barriers::memory(self.device, self.commands, written, read);
+        barriers::memory(&self.device.raw, self.commands, written, read);
     }
 
     fn begin_rendering(&self) {
@@ -188,15 +196,15 @@ impl Recording<'_> {
             .max_depth(1.0);
         // SAFETY: the views are of images in these layouts.
         unsafe {
-            self.device.cmd_begin_rendering(self.commands, &info);
-            self.device.cmd_set_viewport(self.commands, 0, &[viewport]);
-            self.device.cmd_set_scissor(self.commands, 0, &[area]);
+            self.device.raw.cmd_begin_rendering(self.commands, &info);
+            self.device.raw.cmd_set_viewport(self.commands, 0, &[viewport]);
+            self.device.raw.cmd_set_scissor(self.commands, 0, &[area]);
         }
     }
 
     fn draw_cube(&self) {
         self.bind(vk::PipelineBindPoint::GRAPHICS, self.pipelines.cube);
-        let (device, commands, scene) = (self.device, self.commands, self.scene);
+        let (device, commands, scene) = (&self.device.raw, self.commands, self.scene);
         // SAFETY: a pipeline with its descriptors is bound, and the indices are those of the vertices.
         unsafe {
             device.cmd_bind_vertex_buffers(commands, 0, &[scene.vertices.raw], &[0]);
@@ -210,8 +218,10 @@ impl Recording<'_> {
         let count = self.contents.text.glyphs().len() as u32;
         // SAFETY: a pipeline with its descriptors is bound, and the buffer has as many instances.
         unsafe {
-            self.device.cmd_bind_vertex_buffers(self.commands, 0, &[glyphs], &[0]);
-            self.device.cmd_draw(self.commands, 4, count, 0, 0);
+            self.device
+                .raw
+                .cmd_bind_vertex_buffers(self.commands, 0, &[glyphs], &[0]);
+            self.device.raw.cmd_draw(self.commands, 4, count, 0, 0);
         }
     }
 
@@ -227,9 +237,15 @@ impl Recording<'_> {
         // SAFETY: the image has this layout, and the buffer room for its pixels.
         unsafe {
             self.device
+                .raw
                 .cmd_copy_image_to_buffer(self.commands, self.image.image, layout, buffer.raw, &[region]);
         }
         let written = (Stage::COPY, Access::TRANSFER_WRITE);
-        barriers::memory(self.device, self.commands, written, (Stage::HOST, Access::HOST_READ));
+        barriers::memory(
+            &self.device.raw,
+            self.commands,
+            written,
+            (Stage::HOST, Access::HOST_READ),
+        );
     }
 }

@@ -121,9 +121,9 @@ impl Renderer {
             return Ok(false);
         };
         frame.glyphs.write(contents.text.glyphs())?;
-        frame.begin()?;
+        frame.begin(self.submitted)?;
         let recording = Recording {
-            device: &self.device.raw,
+            device: &self.device,
             commands: frame.commands,
             pipelines: &self.pipelines,
             scene: &self.scene,

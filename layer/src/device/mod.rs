@@ -10,6 +10,7 @@ pub mod module_files;
 mod native_module;
 pub mod prints;
 pub mod probe;
+mod recordings;
 mod refused_stage;
 pub mod registry;
 pub mod sanitize;

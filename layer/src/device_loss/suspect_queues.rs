@@ -6,7 +6,7 @@
 //!
 //! Cost of a submission: a lock-free lookup and one atomic add; a lock for its fence, and for each timeline semaphore.
 
-use crate::device::state::{AbortState, Device, Queue, Signal};
+use crate::device::state::{AbortState, Device, Queue, Recording, Signal, Suspects};
 use crate::locks::lock;
 use crate::sync::Arc;
 use ash::vk::{self, Handle};
@@ -89,12 +89,22 @@ impl AbortState {
         }
     }
 
-    /// The subset of `queues` on which a shader may have aborted, ordered by family and index.
-    pub fn suspects(&self, queues: &[Arc<Queue>]) -> Vec<QueueUse> {
+    /// The subset of `queues` on which a shader may have aborted, and its work.
+    pub fn suspects(&self, queues: &[Arc<Queue>]) -> Suspects {
         let open = queues.iter().filter(|queue| queue.counters.has_open_submissions());
         let mut suspects: Vec<&Arc<Queue>> = open.collect();
         suspects.sort_by_key(|queue| queue.location.get().copied());
-        suspects.into_iter().map(|queue| self.queue_use(queue)).collect()
+        let mut recordings: Vec<Arc<Recording>> = Vec::new();
+        for queue in &suspects {
+            let mut pending = lock(&queue.pending).after(queue.counters.completed());
+            // A command buffer with simultaneous use is pending once.
+            pending.retain(|new| !recordings.iter().any(|other| Arc::ptr_eq(new, other)));
+            recordings.append(&mut pending);
+        }
+        Suspects {
+            queues: suspects.into_iter().map(|queue| self.queue_use(queue)).collect(),
+            recordings,
+        }
     }
 
     fn queue_use(&self, queue: &Queue) -> QueueUse {
@@ -132,7 +142,12 @@ mod tests {
     }
 
     fn names(state: &AbortState, queues: &[Arc<Queue>]) -> Vec<String> {
-        state.suspects(queues).into_iter().map(|queue| queue.name).collect()
+        state
+            .suspects(queues)
+            .queues
+            .into_iter()
+            .map(|queue| queue.name)
+            .collect()
     }
 
     #[test]
@@ -145,7 +160,7 @@ mod tests {
             ..AbortState::default()
         };
         let queues = [queue(0x30, 1, 0), queue(0x20, 0, 1), queue(0x10, 0, 0)];
-        assert!(state.suspects(&queues).is_empty(), "nothing was submitted");
+        assert!(state.suspects(&queues).queues.is_empty(), "nothing was submitted");
         for queue in &queues {
             queue.counters.count_submission(7);
             queue.counters.count_submission(7);
@@ -155,7 +170,7 @@ mod tests {
             names(&state, &queues),
             ["(family 0, index 0)", "compute", "(family 1, index 0)"]
         );
-        let transfer = &state.suspects(&queues)[2];
+        let transfer = &state.suspects(&queues).queues[2];
         assert!(!transfer.graphics && !transfer.compute);
 
         let mark = WaitMark::of_queues(&queues);
@@ -164,14 +179,14 @@ mod tests {
         mark.mark_completed();
         assert_eq!(names(&state, &queues), ["compute"]);
         WaitMark::of_queues(&queues).mark_completed();
-        assert!(state.suspects(&queues).is_empty());
+        assert!(state.suspects(&queues).queues.is_empty());
     }
 
     #[test]
     fn a_command_buffer_is_named_if_no_other_can_have_aborted() {
         let state = AbortState::default();
         let queues = [queue(0x10, 0, 0)];
-        let name = |state: &AbortState| state.suspects(&queues).remove(0).command_buffer;
+        let name = |state: &AbortState| state.suspects(&queues).queues.remove(0).command_buffer;
         queues[0].counters.count_submission(7);
         assert_eq!(name(&state), None, "it has no name");
         state

@@ -3,7 +3,7 @@
 use super::guarded;
 use crate::device::registry::device_of;
 use crate::loader::dispatch::{DeviceTable, PfnDestroy};
-use ash::vk;
+use ash::vk::{self, Handle as _};
 
 /// The type of the objects that a command destroys, if reports name them.
 fn named_kind(command: &str) -> Option<vk::ObjectType> {
@@ -34,6 +34,14 @@ pub unsafe fn destroy_object(
         // Before the call: another thread may get the same handle as soon as the driver frees it.
         if let (Some(state), Some(kind)) = (&device.state, named_kind(command)) {
             state.objects.remove(kind, object, state.has_unreported_aborts());
+        }
+        if command == "vkDestroyCommandPool"
+            && let Some(state) = device.state.as_ref().filter(|_| !device.is_undrained())
+            && let Some(commands) = &state.commands
+        {
+            for recording in commands.remove_pool(vk::CommandPool::from_raw(object)) {
+                state.retire(recording);
+            }
         }
         let Some(next) = pick(&device.next) else {
             return;

@@ -7,11 +7,11 @@ use crate::device::activate::{activate, memory_preference, memory_types, without
 use crate::device::create_info::{self, EditedCreateInfo, Refusal};
 use crate::device::probe;
 use crate::device::registry::{self, dispatch_key};
-use crate::device::state::{AbortState, Device, Extensions, Instance, PhysicalDevice};
-use crate::loader::dispatch::DeviceTable;
+use crate::device::state::{AbortState, CommandBuffers, Device, Extensions, Instance, PhysicalDevice};
+use crate::loader::dispatch::{DeviceTable, RecordedTable};
 use crate::loader::link::{restore_link, take_link};
 use crate::log::Level;
-use crate::settings::{Enable, Printf};
+use crate::settings::{Commands, Enable, Printf};
 use ash::vk::{self, Handle};
 use std::sync::Arc;
 
@@ -289,10 +289,14 @@ unsafe fn register(
     physical: vk::PhysicalDevice,
     handle: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-    state: Option<AbortState>,
+    mut state: Option<AbortState>,
 ) {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
+        if let Some(state) = state.as_mut().filter(|_| instance.settings.commands == Commands::On) {
+            let next = RecordedTable::load(|name| next_gdpa(handle, name.as_ptr()));
+            state.commands = Some(CommandBuffers::new(next));
+        }
         let device = Device {
             handle,
             physical,

@@ -15,6 +15,7 @@ macro_rules! forward {
 mod policy;
 
 mod batch;
+mod command_buffer;
 mod debug_utils;
 mod destroy;
 mod device;
@@ -31,6 +32,7 @@ mod pipeline_key;
 pub mod proc_addr;
 mod query;
 mod queue;
+mod recording;
 mod semaphore;
 mod shader_module;
 mod shader_object;

@@ -125,34 +125,14 @@ macro_rules! destroy {
     };
 }
 
-/// The command frees or resets objects and returns nothing. Does nothing while the driver may still use them.
-macro_rules! free {
-    ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
-        pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) {
-            // SAFETY: valid usage: the device is live, and the arguments are passed on.
-            unsafe {
-                forward(handle, pick!($next), |device, next| {
-                    if !device.is_undrained() {
-                        next(handle, $($parameter),*);
-                    }
-                });
-            }
-        }
-    };
-}
-
-/// The command frees or resets objects and returns a result. While the driver may still use them, `VK_SUCCESS` or the result
-/// in brackets, without a call.
+/// The command resets objects and returns a result. While the driver may still use them, `VK_SUCCESS` without a call.
 macro_rules! reset {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
-        reset! { $command $next ([vk::Device, SUCCESS] $($parameter: $type),*) }
-    };
-    ($command:ident $next:tt ([$owner:ty, $undrained:ident] $($parameter:ident: $type:ty),*)) => {
-        pub unsafe extern "system" fn $command(handle: $owner, $($parameter: $type),*) -> vk::Result {
-            // SAFETY: valid usage: the device or command buffer is live, and the arguments are passed on.
+        pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
+            // SAFETY: valid usage: the device is live, and the arguments are passed on.
             unsafe {
                 forward(handle, pick!($next), |device, next| match device.is_undrained() {
-                    true => vk::Result::$undrained,
+                    true => vk::Result::SUCCESS,
                     false => next(handle, $($parameter),*),
                 })
             }

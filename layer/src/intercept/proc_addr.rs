@@ -3,8 +3,10 @@
 use super::guarded;
 use super::table::{self, Kind};
 use crate::device::registry;
+use crate::device::state::Device;
 use crate::loader::dispatch::VoidFn;
 use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface, string};
+use crate::settings::Commands;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
 
@@ -55,13 +57,18 @@ unsafe extern "system" fn get_instance_proc_addr(handle: vk::Instance, name: *co
     guarded(None, || {
         // SAFETY: valid usage: the name is null-terminated, and the instance null or live.
         unsafe {
-            if let Some((_, own)) = find(string(name)?) {
+            let found = find(string(name)?);
+            if let Some((_, own)) = found.filter(|(kind, _)| *kind != Kind::Recorded) {
                 return Some(own);
             }
             if handle.is_null() {
                 return None;
             }
-            (registry::instance_of(handle)?.next_gipa)(handle, name)
+            let instance = registry::instance_of(handle)?;
+            match found.filter(|_| instance.settings.commands == Commands::On) {
+                Some((_, own)) => Some(own),
+                None => (instance.next_gipa)(handle, name),
+            }
         }
     })
 }
@@ -87,6 +94,11 @@ unsafe extern "system" fn get_physical_device_proc_addr(
     })
 }
 
+/// Whether the commands of the device's command buffers are recorded.
+fn records(device: &Device) -> bool {
+    device.state.as_ref().is_some_and(|state| state.commands.is_some())
+}
+
 /// `vkGetDeviceProcAddr`. A device that does not use the extensions gets the next layer's functions, except for
 /// `vkGetDeviceProcAddr`, `vkDestroyDevice`, and unless nothing is logged or written the commands that take SPIR-V.
 ///
@@ -107,6 +119,8 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
                 next().map(|_| own)
             }
             Some((Kind::Device | Kind::Shader, _)) => next(),
+            Some((Kind::Recorded, own)) if records(device) => next().map(|_| own),
+            Some((Kind::Recorded, _)) => next(),
             Some((Kind::Fault, own)) => match &device.state {
                 Some(state) if state.requested.fault => Some(own),
                 // Enabled by the layer: the application did not ask for the command.
@@ -116,4 +130,39 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
             None => next(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::CommandBuffers;
+    use crate::intercept::testing::{TestDevice, any_device_function};
+    use crate::loader::dispatch::{DeviceTable, RecordedTable};
+    use crate::loader::recorded::recorded;
+
+    macro_rules! names {
+        (
+            actions { $($action:ident $(| $a_alias:ident)*: $a_pfn:ty => $bound:tt $a_parameters:tt;)* }
+            states { $($state:ident $(| $s_alias:ident)*: $s_pfn:ty => $code:tt $s_parameters:tt;)* }
+        ) => {
+            &[$(stringify!($action), $(stringify!($a_alias),)*)* $(stringify!($state), $(stringify!($s_alias),)*)*]
+        };
+    }
+    const RECORDED: &[&str] = recorded!(names);
+
+    #[test]
+    fn recorded_commands_are_intercepted_only_where_they_are_recorded() {
+        for records in [false, true] {
+            let commands = records.then(|| CommandBuffers::new(RecordedTable::EMPTY));
+            let device = TestDevice::with_commands(DeviceTable::EMPTY, commands);
+            for name in RECORDED {
+                let name = std::ffi::CString::new(*name).expect("no NUL in a name");
+                // SAFETY: the device is live, and the name null-terminated.
+                let found = unsafe { get_device_proc_addr(device.handle(), name.as_ptr()) };
+                let next: VoidFn = any_device_function;
+                let is_own = found.is_some_and(|found| found as usize != next as usize);
+                assert_eq!(is_own, records, "{name:?}");
+            }
+        }
+    }
 }

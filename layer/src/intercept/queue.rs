@@ -5,6 +5,7 @@ use crate::device::state::{Device, QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::chain;
 use crate::loader::ffi::elements;
+use crate::locks::lock;
 use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 
@@ -49,11 +50,11 @@ pub trait Submit {
     /// Number of its command buffers.
     fn count(&self) -> u32;
 
-    /// The first of its command buffers.
+    /// One of its command buffers.
     ///
     /// # Safety
-    /// The structure must be valid and have one.
-    unsafe fn first(&self) -> vk::CommandBuffer;
+    /// The structure must be valid, and `index` less than their number.
+    unsafe fn command_buffer(&self, index: u32) -> vk::CommandBuffer;
 
     /// Calls `each` with the semaphores that it signals behind all of its work, and their values. Those of binary semaphores mean
     /// nothing.
@@ -90,9 +91,9 @@ impl Submit for vk::SubmitInfo<'_> {
         self.command_buffer_count
     }
 
-    unsafe fn first(&self) -> vk::CommandBuffer {
-        // SAFETY: the list has an element (the caller's contract).
-        unsafe { *self.p_command_buffers }
+    unsafe fn command_buffer(&self, index: u32) -> vk::CommandBuffer {
+        // SAFETY: the list has the element (the caller's contract).
+        unsafe { *self.p_command_buffers.add(index as usize) }
     }
 
     unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64)) {
@@ -109,9 +110,9 @@ impl Submit for vk::SubmitInfo2<'_> {
         self.command_buffer_info_count
     }
 
-    unsafe fn first(&self) -> vk::CommandBuffer {
-        // SAFETY: the list has an element (the caller's contract).
-        unsafe { (*self.p_command_buffer_infos).command_buffer }
+    unsafe fn command_buffer(&self, index: u32) -> vk::CommandBuffer {
+        // SAFETY: the list has the element (the caller's contract).
+        unsafe { (*self.p_command_buffer_infos.add(index as usize)).command_buffer }
     }
 
     unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
@@ -131,7 +132,7 @@ impl Submit for vk::BindSparseInfo<'_> {
         0
     }
 
-    unsafe fn first(&self) -> vk::CommandBuffer {
+    unsafe fn command_buffer(&self, _: u32) -> vk::CommandBuffer {
         vk::CommandBuffer::null()
     }
 
@@ -156,9 +157,21 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
         let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
         let only = match total {
             // SAFETY: the structure is valid (the caller's contract) and has a command buffer.
-            1 => unsafe { first.first() }.as_raw(),
+            1 => unsafe { first.command_buffer(0) }.as_raw(),
             _ => 0,
         };
+        if let Some(commands) = &state.commands
+            && let Some(queue) = state.queue(device, queue)
+        {
+            let buffers = submits.iter().flat_map(|submit| {
+                // SAFETY: the structure is valid (the caller's contract), and the index less than the number.
+                (0..submit.count()).map(move |index| unsafe { submit.command_buffer(index) })
+            });
+            // SAFETY: the command buffers are live, and not being recorded (the caller's contract).
+            let recordings = buffers.filter_map(|buffer| unsafe { commands.finished(buffer) });
+            let (number, completed) = (queue.counters.submitted(), queue.counters.completed());
+            lock(&queue.pending).note(number, completed, recordings);
+        }
         state.count_submission(device, queue, only);
         if let Some(clock) = &state.loop_clock {
             clock.start(|| state.queues.share(queue.as_raw() as usize), &device.instance.log);
@@ -181,27 +194,6 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
                 }
             });
         }
-    }
-}
-
-/// Forwards. New command buffers may have the handles of freed ones, whose names are not theirs.
-pub unsafe extern "system" fn allocate_command_buffers(
-    handle: vk::Device,
-    info: *const vk::CommandBufferAllocateInfo<'_>,
-    buffers: *mut vk::CommandBuffer,
-) -> vk::Result {
-    // SAFETY: valid usage: the device is live, `info` valid, and `buffers` has as many elements as it says.
-    unsafe {
-        forward!(handle, vkAllocateCommandBuffers, |device, next| {
-            let result = next(handle, info, buffers);
-            if let (vk::Result::SUCCESS, Some(state), Some(info)) = (result, &device.state, info.as_ref()) {
-                let new = elements(buffers.cast_const(), info.command_buffer_count).iter();
-                state
-                    .objects
-                    .forget_command_buffer_names(new.map(|buffer| buffer.as_raw()));
-            }
-            result
-        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! The layer's entry points of the commands that `loader::commands` declares.
 
 use super::destroy::destroy_object;
-use super::{MISSING, forward, physical_device, queue, wait};
+use super::{MISSING, forward, physical_device, queue, recording, wait};
 use crate::device_loss::DrainBudget;
 use crate::loader::commands::commands;
-use crate::loader::dispatch::{PfnDestroy, VoidFn};
+use crate::loader::dispatch::{PfnDestroy, VoidFn, erase};
 use crate::loader::ffi::elements;
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -24,13 +24,8 @@ pub enum Kind {
     AlwaysDevice,
     /// `VK_KHR_device_fault`. Returned where the device enables it.
     Fault,
-}
-
-/// Erases the type of an entry point, which is `F`.
-const fn erase<F: Copy>(own: F) -> VoidFn {
-    assert!(size_of::<F>() == size_of::<VoidFn>());
-    // SAFETY: every declared type is a function pointer, and all function pointers have one size and representation.
-    unsafe { std::mem::transmute_copy(&own) }
+    /// A command buffer. Returned where its commands are recorded (`commands = on`).
+    Recorded,
 }
 
 macro_rules! intercepts {
@@ -58,8 +53,8 @@ macro_rules! intercepts {
         }
 
         /// The layer's entry point of a command. None if the layer does not intercept it.
-        pub fn find(name: &CStr) -> Option<(Kind, VoidFn)> {
-            let name = name.to_bytes();
+        pub fn find(name_of_command: &CStr) -> Option<(Kind, VoidFn)> {
+            let name = name_of_command.to_bytes();
             $(
                 if name == stringify!($command).as_bytes() {
                     return Some((Kind::$kind, erase::<$pfn>(entry_points::$command)));
@@ -68,7 +63,7 @@ macro_rules! intercepts {
                     return Some((Kind::$kind, erase::<$pfn>(entry_points::$alias)));
                 })?
             )*
-            None
+            recording::find(name_of_command).map(|own| (Kind::Recorded, own))
         }
     };
 }
@@ -102,9 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn no_recording_command_is_intercepted() {
+    fn commands_of_command_buffers_are_of_the_kind_that_a_setting_switches_on() {
         for name in [c"vkEndCommandBuffer", c"vkCmdDispatch", c"vkCmdDraw"] {
-            assert!(find(name).is_none(), "{name:?}");
+            assert_eq!(find(name).map(|found| found.0), Some(Kind::Recorded), "{name:?}");
         }
+        assert!(find(c"vkCmdCopyBuffer").is_none());
     }
 }

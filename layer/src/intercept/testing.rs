@@ -1,7 +1,7 @@
 //! A registered device without a driver, for unit tests of entry points.
 
 use crate::device::registry::{self, device_of, dispatch_key};
-use crate::device::state::{AbortState, Device, Extensions, Instance};
+use crate::device::state::{AbortState, CommandBuffers, Device, Extensions, Instance};
 use crate::loader::dispatch::{DeviceTable, InstanceTable};
 use crate::log::{Format, Level, Log};
 use crate::settings::Settings;
@@ -15,8 +15,11 @@ unsafe extern "system" fn no_instance_function(_: vk::Instance, _: *const c_char
     None
 }
 
-unsafe extern "system" fn no_device_function(_: vk::Device, _: *const c_char) -> vk::PFN_vkVoidFunction {
-    None
+/// The next layer's only function.
+pub unsafe extern "system" fn any_device_function() {}
+
+unsafe extern "system" fn device_function(_: vk::Device, _: *const c_char) -> vk::PFN_vkVoidFunction {
+    Some(any_device_function)
 }
 
 /// A device that emulates all extensions, without an arena. Registered until it is dropped.
@@ -28,6 +31,11 @@ pub struct TestDevice {
 impl TestDevice {
     /// Registers a device whose next layer has the functions `next`.
     pub fn new(next: DeviceTable) -> Self {
+        Self::with_commands(next, None)
+    }
+
+    /// As [`Self::new`]. With `commands`, those of command buffers are recorded.
+    pub fn with_commands(next: DeviceTable, commands: Option<CommandBuffers>) -> Self {
         let mut object = Box::new(0);
         *object = &raw const *object as usize;
         let device = Self { object };
@@ -53,11 +61,12 @@ impl TestDevice {
             instance: Arc::new(instance),
             process: std::process::id(),
             next,
-            next_gdpa: no_device_function,
+            next_gdpa: device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,
                 requested: Extensions::ALL,
                 enabled: Extensions::ALL,
+                commands,
                 ..AbortState::default()
             }),
         };

@@ -12,7 +12,8 @@
 //!
 //! Every command that can return `VK_ERROR_DEVICE_LOST` is intercepted, except those of a physical device: it is not lost with a
 //! logical device, so `vkCreateDevice` then succeeds, and `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass. Of
-//! the commands of a command buffer, only the two that may reset it are intercepted.
+//! the commands of a command buffer, only the two that may reset it are intercepted; with `commands = on`, also those of
+//! `loader::recorded`.
 
 /// Passes the rows of all commands to the macro `$with`, in groups.
 macro_rules! commands {
@@ -144,19 +145,13 @@ macro_rules! commands {
                 Device vkQueueInsertDebugUtilsLabelEXT: vk::PFN_vkQueueInsertDebugUtilsLabelEXT
                     => custom (debug_utils::insert_queue_label);
 
-                // A failed begin keeps the application from recording into a command buffer that the driver may still execute.
-                Device vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer
-                    => reset ([vk::CommandBuffer, ERROR_UNKNOWN] info: *const vk::CommandBufferBeginInfo<'_>);
-                Device vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer
-                    => reset ([vk::CommandBuffer, SUCCESS] flags: vk::CommandBufferResetFlags);
-                Device vkAllocateCommandBuffers: vk::PFN_vkAllocateCommandBuffers
-                    => custom (queue::allocate_command_buffers);
-                Device vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers
-                    => free (pool: vk::CommandPool, count: u32, buffers: *const vk::CommandBuffer);
+                Device vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer => custom (command_buffer::begin);
+                Device vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer => custom (command_buffer::reset);
+                Device vkAllocateCommandBuffers: vk::PFN_vkAllocateCommandBuffers => custom (command_buffer::allocate);
+                Device vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers => custom (command_buffer::free);
+                Device vkResetCommandPool: vk::PFN_vkResetCommandPool => custom (command_buffer::reset_pool);
                 Device vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets
                     => reset (pool: vk::DescriptorPool, count: u32, sets: *const vk::DescriptorSet);
-                Device vkResetCommandPool: vk::PFN_vkResetCommandPool
-                    => reset (pool: vk::CommandPool, flags: vk::CommandPoolResetFlags);
                 Device vkResetDescriptorPool: vk::PFN_vkResetDescriptorPool
                     => reset (pool: vk::DescriptorPool, flags: vk::DescriptorPoolResetFlags);
 

@@ -3,11 +3,19 @@
 //! Every entry is optional: a driver may lack any function, and callers handle that.
 
 use super::commands::commands;
+use super::recorded::recorded;
 use ash::vk;
 use std::ffi::CStr;
 
 /// A function pointer of any type. Cast it to the type of its name before a call.
 pub type VoidFn = unsafe extern "system" fn();
+
+/// Erases the type of a function, which is `F`.
+pub const fn erase<F: Copy>(own: F) -> VoidFn {
+    assert!(size_of::<F>() == size_of::<VoidFn>());
+    // SAFETY: every declared type is a function pointer, and all function pointers have one size and representation.
+    unsafe { std::mem::transmute_copy(&own) }
+}
 
 /// A function that destroys or frees one object. All share this shape, since non-dispatchable handles are 64 bits wide.
 pub type PfnDestroy =
@@ -74,3 +82,19 @@ macro_rules! next_tables {
     };
 }
 commands!(next_tables);
+
+macro_rules! recorded_table {
+    (
+        actions { $($action:ident $(| $a_alias:ident)*: $a_pfn:ty => $bound:tt $a_parameters:tt;)* }
+        states { $($state:ident $(| $s_alias:ident)*: $s_pfn:ty => $code:tt $s_parameters:tt;)* }
+    ) => {
+        next_table! {
+            /// The recorded commands of command buffers.
+            RecordedTable {
+                $($action: $a_pfn, $($a_alias: $a_pfn,)*)*
+                $($state: $s_pfn, $($s_alias: $s_pfn,)*)*
+            }
+        }
+    };
+}
+recorded!(recorded_table);

@@ -6,3 +6,4 @@ pub mod dispatch;
 pub mod ffi;
 pub mod handle_map;
 pub mod link;
+pub mod recorded;

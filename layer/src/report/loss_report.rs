@@ -5,9 +5,10 @@ use super::driver_fault::DriverFault;
 use super::dump::RawData;
 use super::fault_info::fault_info;
 use super::native;
+use super::pending_commands::{pending_command_buffers, pending_commands};
 use super::prints::{deliver_last_prints, deliver_prints};
 use crate::arena::readback::RecordRange;
-use crate::device::state::{AbortState, Device, LossData, Module};
+use crate::device::state::{AbortState, Device, LossData, Module, Recording, Suspects};
 use crate::log::Level;
 use ash::vk::{self, Handle as _};
 use std::sync::Arc;
@@ -43,14 +44,18 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         Cause::Driver if state.emulated.fault => DriverFault::query(device, state, group),
         _ => DriverFault::default(),
     };
-    let options = report_options(device, state, state.suspects(&state.queues.values()));
+    let Suspects { queues, recordings } = state.suspects(&state.queues.values());
+    let options = report_options(device, state, queues);
     let mut report = if message_data.is_empty() && cause == Cause::Driver {
         message_data = native::message_data(device, state).into();
-        report_of_messages(state, message_data.bytes(), &options)
+        report_of_messages(state, message_data.bytes(), &options, &recordings)
     } else {
-        report_of_records(state, message_data.records(), &options)
+        report_of_records(state, message_data.records(), &options, &recordings)
     };
     report.summary.driver = driver.lines();
+    if cause == Cause::Driver {
+        report.summary.pending = pending_command_buffers(&state.objects, &recordings);
+    }
     let first_message = report.first_message();
     let has_aborts = !report.is_empty();
     let text = first_message
@@ -61,6 +66,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         log.line(Level::Error, &text);
         for line in &report.summary.driver {
             log.line(Level::Error, &format!("the driver reports: {line}"));
+        }
+        for line in &report.summary.pending {
+            log.line(Level::Error, &format!("was pending: {line}"));
         }
     } else {
         let raw = RawData {
@@ -97,12 +105,13 @@ pub fn report_and_continue(
     device: &Device,
     state: &AbortState,
     records: &Records,
-    suspects: Vec<QueueUse>,
+    suspects: Suspects,
     is_new_submit: bool,
 ) {
     // Shaders printed before they aborted.
     deliver_prints(device, state);
-    let report = report_of_records(state, records, &report_options(device, state, suspects));
+    let options = report_options(device, state, suspects.queues);
+    let report = report_of_records(state, records, &options, &suspects.recordings);
     if report.is_empty() {
         return;
     }
@@ -119,39 +128,53 @@ pub fn report_and_continue(
     }
 }
 
-/// Options for a report whose aborts are on one of `suspects`.
-fn report_options(device: &Device, state: &AbortState, suspects: Vec<QueueUse>) -> ReportOptions {
+/// Options for a report whose aborts are on one of `queues`.
+fn report_options(device: &Device, state: &AbortState, queues: Vec<QueueUse>) -> ReportOptions {
     ReportOptions {
         arena_bytes: state.arena.as_ref().map(|arena| u64::from(arena.bytes())),
         device: state.objects.name(vk::ObjectType::DEVICE, device.handle.as_raw()),
-        queues: suspects,
+        queues,
         ..ReportOptions::default()
     }
 }
 
 /// Builds the report of an arena's records.
-fn report_of_records(state: &AbortState, records: &Records, options: &ReportOptions) -> Report {
+fn report_of_records(
+    state: &AbortState,
+    records: &Records,
+    options: &ReportOptions,
+    pending: &[Arc<Recording>],
+) -> Report {
     let find_module = |code: CodeHash| match state.objects.find(code) {
-        Some(module) => module_info(state, &module),
+        Some(module) => module_info(state, &module, pending),
         None => ModuleInfo::default(),
     };
     Report::build(records, &find_module, options)
 }
 
 /// Builds the report of a native driver's message data, which does not name its modules.
-fn report_of_messages(state: &AbortState, message_data: &[u8], options: &ReportOptions) -> Report {
+fn report_of_messages(
+    state: &AbortState,
+    message_data: &[u8],
+    options: &ReportOptions,
+    pending: &[Arc<Recording>],
+) -> Report {
     let modules = state.objects.all();
-    let modules: Vec<ModuleInfo> = modules.iter().map(|module| module_info(state, module)).collect();
+    let modules: Vec<ModuleInfo> = modules
+        .iter()
+        .map(|module| module_info(state, module, pending))
+        .collect();
     Report::from_payloads(split(message_data).payloads, &modules, options)
 }
 
-/// A module's sites, its name, and the objects that run it.
-fn module_info(state: &AbortState, module: &Module) -> ModuleInfo {
+/// A module's sites, its name, the objects that run it, and the commands of pending work that run these.
+fn module_info(state: &AbortState, module: &Module, pending: &[Arc<Recording>]) -> ModuleInfo {
     let objects = &state.objects;
     ModuleInfo {
         sites: Some(Arc::clone(&module.sites)),
         name: objects.module_name(module.sites.module_hash),
         stages: objects.stages(module.code()),
+        commands: pending_commands(objects, pending, module.code()),
     }
 }
 

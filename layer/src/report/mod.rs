@@ -8,6 +8,7 @@ pub mod fault_info;
 mod loss_report;
 mod messengers;
 mod native;
+mod pending_commands;
 mod prints;
 mod process_exit;
 

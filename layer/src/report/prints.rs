@@ -1,7 +1,7 @@
 //! Delivers prints: to the log and the messengers, as soon as a command shows them; and those that are left when the device is lost
 //! or destroyed, or the process ends.
 
-use super::messengers::{self, Subject};
+use super::messengers::{self, Message};
 use crate::device::prints::{Prints, Reader};
 use crate::device::state::{AbortState, Device};
 use crate::locks::{lock, try_lock};
@@ -44,7 +44,7 @@ pub fn deliver_last_prints(device: &Device, state: &AbortState) {
     show(device, &lines);
     device.instance.log.write(&text_of_dropped(device, &dropped));
     for dropped in &dropped {
-        messengers::send(device, Subject::Print, dropped.text().trim_end_matches('\n'));
+        messengers::send(device, Message::Print(dropped.text().trim_end_matches('\n')));
     }
 }
 
@@ -74,11 +74,8 @@ fn show(device: &Device, lines: &[PrintLine]) {
     device.instance.log.write(&text_of(device, lines));
     let with_invocation = with_invocation(device);
     for line in lines {
-        messengers::send(
-            device,
-            Subject::Print,
-            line.text(with_invocation).trim_end_matches('\n'),
-        );
+        let text = line.text(with_invocation);
+        messengers::send(device, Message::Print(text.trim_end_matches('\n')));
     }
 }
 

@@ -6,5 +6,6 @@ mod source;
 
 pub use source::of_process;
 pub use vkabort_settings::{
-    Choice, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Printf, Settings,
+    Choice, Commands, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort, Printf,
+    Settings,
 };

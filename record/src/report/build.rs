@@ -2,6 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::records::{Record, Records};
+use crate::report::commands::{Candidates, candidates};
 use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
 use crate::report::distinct::Distinct;
 use crate::report::site_context::SiteContext;
@@ -39,6 +40,7 @@ impl Report {
                 full,
                 control_lost: records.control_lost,
                 driver: Vec::new(),
+                pending: Vec::new(),
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),
                 dump: None,
@@ -150,6 +152,11 @@ impl SiteReport {
             },
         );
         report.add_pipelines(context, specializations, true);
+        if let Some(first) = records.first() {
+            let invocation = report.samples.first().and_then(|sample| sample.invocation);
+            let (model, key) = (first.execution_model, first.specialization);
+            report.add_commands(candidates(&module.commands, &[model], Some(key), invocation.as_ref()));
+        }
         report
     }
 
@@ -188,7 +195,17 @@ impl SiteReport {
         let models = report.stages.iter().map(|stage| stage.execution_model);
         let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
         report.add_pipelines(context, specializations, false);
+        if let [only] = origins {
+            let models: Vec<u32> = report.stages.iter().map(|stage| stage.execution_model).collect();
+            report.add_commands(candidates(&only.module.commands, &models, None, None));
+        }
         report
+    }
+
+    fn add_commands(&mut self, found: Candidates) {
+        self.commands = found.commands;
+        self.command_count = found.count;
+        self.labels = found.labels;
     }
 
     /// Adds the counts, the queues that can run the stages, and samples of some of the aborts. `keys`: of an abort's message, and of

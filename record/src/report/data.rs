@@ -2,6 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::message::Message;
+use crate::report::commands::PendingCommand;
 use crate::report::rows::is_zero;
 use crate::scalar::Scalar;
 use crate::site::SiteTable;
@@ -20,6 +21,8 @@ pub struct ModuleInfo {
     pub name: Option<String>,
     /// The stages of pipelines and shader objects that run it.
     pub stages: Vec<PipelineStage>,
+    /// The commands of pending work that run it, in the order of their submission.
+    pub commands: Vec<PendingCommand>,
 }
 
 /// A queue on which a shader may have aborted: it has work that no successful wait covers.

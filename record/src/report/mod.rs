@@ -5,6 +5,8 @@
 //! several reports.
 
 mod build;
+mod command_lines;
+mod commands;
 mod data;
 mod distinct;
 mod duplicates;
@@ -26,6 +28,7 @@ mod value_json;
 mod value_lines;
 mod values_at_abort;
 
+pub use commands::{ArgumentReport, CommandPlace, CommandReport, PendingCommand};
 pub use data::{
     ConditionReport, ConstantValue, Extent, ModuleInfo, NamedValue, QueueUse, ReportOptions, Sample,
     SpecializationReport, StageReport,

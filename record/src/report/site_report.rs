@@ -1,6 +1,8 @@
 //! A site in a report: its rows, and the texts that depend on several of them.
 
 use crate::invocation::Invocation;
+use crate::report::command_lines::{commands, labels};
+use crate::report::commands::CommandReport;
 use crate::report::data::{Extent, Sample, SpecializationReport, StageReport};
 use crate::report::phrases::{
     constants, count, list, notes, pipelines, queue_label, queues, show_frame, show_id, show_invocation, show_location,
@@ -48,7 +50,7 @@ report_rows! {
     unnamed_pipelines: u64 [absent if "is_zero"];
     /// The values of the module's specialisation constants. Empty if it has none, or if they are not known.
     specializations: Vec<SpecializationReport> [absent if "Vec::is_empty"]
-        [line 6: specializations];
+        [line 8: specializations];
     /// Debug-utils name of the command buffer, if only one can have aborted.
     command_buffer: Option<String> [absent if "Option::is_none"]
         [line 4: |site| list("command buffer", site.command_buffer.as_slice())];
@@ -58,9 +60,17 @@ report_rows! {
     /// Debug-utils labels of the queue under which all work that can have aborted was submitted, outermost first.
     queue_labels: Vec<String> [absent if "Vec::is_empty"]
         [line 4: |site| queue_label(&site.queue_labels)];
+    /// The first commands of pending work that can have run the invocation of the first sample.
+    commands: Vec<CommandReport> [absent if "Vec::is_empty"]
+        [line 5: |site| commands(&site.commands, site.command_count, &site.labels)];
+    /// Number of such commands.
+    command_count: u64 [absent if "is_zero"];
+    /// Debug-utils labels that are open at each of these commands, outermost first.
+    labels: Vec<String> [absent if "Vec::is_empty"]
+        [line 6: |site| labels(&site.labels)];
     /// Invocations that aborted here.
     invocations: u64
-        [line 7: counts];
+        [line 9: counts];
     /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
     repeats: Option<u64> [absent if "Option::is_none"];
     /// Distinct messages among those invocations; 0 with `repeats`.
@@ -72,13 +82,13 @@ report_rows! {
     samples: Vec<Sample>
         [line 1: |site| site.samples.first().and_then(condition)]
         [line 2: |site| site.samples.first().and_then(|first| values(first, site.values_left_out))]
-        [line 5: invocation]
-        [line 9: notes_of_first];
+        [line 7: invocation]
+        [line 11: notes_of_first];
     /// Number of variables at the abort for which the records had no room.
     values_left_out: u64 [absent if "is_zero"];
     /// Sites that can send the same message, if the bytes do not identify one.
     also_possible: Vec<String>
-        [line 8: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
+        [line 10: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
 }
 
 /// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`

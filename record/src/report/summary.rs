@@ -21,7 +21,7 @@ report_rows! {
     device: Option<String> [absent if "Option::is_none"];
     /// Invocations whose messages were recorded.
     invocations: u64
-        [line 7: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
+        [line 8: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
     /// Messages that were started but not completed.
     unfinished: u64
         [line 2: |report| match report.summary.unfinished {
@@ -52,9 +52,15 @@ report_rows! {
             let lines = report.summary.driver.iter();
             lines.map(|line| format!("the driver reports: {line}")).collect::<Vec<_>>()
         }];
+    /// The command buffers that were pending when the driver lost the device, with their labels, by line.
+    pending: Vec<String> [absent if "Vec::is_empty"]
+        [line 6: |report| {
+            let lines = report.summary.pending.iter();
+            lines.map(|line| format!("was pending: {line}")).collect::<Vec<_>>()
+        }];
     /// Invocations at sites that the filter removed from the report.
     ignored: u64 [absent if "is_zero"]
-        [line 6: |report| (report.summary.ignored > 0).then(|| {
+        [line 7: |report| (report.summary.ignored > 0).then(|| {
             let kind = if report.sites.is_empty() { "invocation" } else { "more invocation" };
             format!("{} aborted at sites that the filter ignores", count(report.summary.ignored, kind))
         })];
@@ -64,7 +70,7 @@ report_rows! {
     raise: Option<String> [absent if "Option::is_none"];
     /// Folder of the dump. With sites, the last one that is shown in full names it.
     dump: Option<String> [absent if "Option::is_none"]
-        [line 8: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
+        [line 9: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
 }
 
 impl Report {

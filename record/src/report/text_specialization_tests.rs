@@ -48,6 +48,7 @@ fn specialized_text(keys: &[u32], values: bool) -> String {
         sites: Some(table.clone()),
         name: None,
         stages: stages.clone(),
+        ..ModuleInfo::default()
     };
     let records = keys.iter().zip(15..).map(|(key, global)| {
         let size = if let 2 | 4 = key { *key } else { 8 };

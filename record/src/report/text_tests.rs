@@ -90,6 +90,7 @@ fn text(records: Vec<Record>, has_module: bool) -> String {
                 entry_point: "main".into(),
                 ..PipelineStage::default()
             }],
+            ..ModuleInfo::default()
         },
         false => ModuleInfo::default(),
     };

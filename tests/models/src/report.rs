@@ -1,11 +1,10 @@
 //! Keeps the reports that the layer delivers.
 
 use crate::arena::readback::{RecordRange, Records};
-use crate::device::state::{AbortState, Device, LossData};
+use crate::device::state::{AbortState, Device, LossData, Suspects};
 use crate::sync::Ordering;
 use std::sync::PoisonError;
 use vk_ext::FaultInfo;
-use vkabort_record::report::QueueUse;
 
 /// See `layer/src/report/loss_report.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +51,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
 pub fn deliver_prints(_: &Device, _: &AbortState) {}
 
 /// Keeps the report of aborts after which the device continues.
-pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Vec<QueueUse>, _: bool) {
+pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Suspects, _: bool) {
     if !records.is_empty() {
         deliver(device, None, records.clone());
     }

@@ -1,10 +1,11 @@
 //! Report delivery to messengers, the log and a folder, before the application's call returns.
 
+use super::command_pool::{ON, Pool};
 use super::support::{expect_lost, marked};
 use crate::case::{Case, Context, cases};
 use crate::glsl_debug::{self, Form};
 use crate::report_files;
-use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Chained, Device, Gpu, Kernel, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -34,6 +35,7 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps/abort-"]);
     "deliver::the_dump_folder_of_a_native_driver" => abort_on(gpu, native_dump),
         on_native(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps/abort-"]);
+    "deliver::labels_to_messengers" => labels(context), alone(), set(ON);
     "deliver::to_messengers_on_a_native_driver" => native_messenger(context), on_native();
 };
 
@@ -106,10 +108,16 @@ unsafe extern "system" fn receive(
         } else if id == "vkabort" {
             let severe = severity == vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
             let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let names = |labels: *const vk::DebugUtilsLabelEXT<'_>, count: u32| -> String {
+                let names = (0..count as usize).map(|at| text((*labels.add(at)).p_label_name));
+                names.map(|name| format!("{name}\n")).collect()
+            };
             list.push(format!(
-                "{}{}",
+                "{}{}{}{}",
                 if severe { "" } else { "not severe: " },
-                text(data.p_message)
+                text(data.p_message),
+                names(data.p_queue_labels, data.queue_label_count),
+                names(data.p_cmd_buf_labels, data.cmd_buf_label_count),
             ));
         }
     }
@@ -180,6 +188,33 @@ fn messengers(context: &Context) -> Result<()> {
             "a messenger received the report twice in round {round}"
         );
     }
+    Ok(())
+}
+
+/// A messenger gets the labels of the queue and of the command, innermost first.
+fn labels(context: &Context) -> Result<()> {
+    let received = Received::default();
+    let gpu = open(
+        context,
+        Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+    )?;
+    let device = &Device::new(&gpu)?;
+    let kernel = WordKernel::new(device, &shader()?, &marked(&[5]))?;
+    let pool = Pool::new(device)?;
+    let frame = pool.allocate(vk::CommandBufferLevel::PRIMARY, c"frame")?;
+    pool.record(frame, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, || {
+        pool.label(frame, c"shadows", || pool.dispatch(frame, c"cull", &kernel, 1));
+    })?;
+    let queue_labels = ash::ext::debug_utils::Device::new(&gpu.instance, &device.raw);
+    let label = vk::DebugUtilsLabelEXT::default().label_name(c"frame 7");
+    // SAFETY: the queue belongs to the device, and no other thread uses it.
+    unsafe { queue_labels.queue_begin_debug_utils_label(device.queue, &label) };
+    pool.lose(frame)?;
+    let texts = received.take();
+    ensure!(
+        texts.len() == 1 && texts[0].ends_with("frame 7\ncull\nshadows\n"),
+        "{texts:?}"
+    );
     Ok(())
 }
 

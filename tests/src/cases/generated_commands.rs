@@ -1,6 +1,7 @@
 //! Dispatches that the device generates: each sequence selects a pipeline of an execution set
 //! (`VK_EXT_device_generated_commands`).
 
+use super::command_pool::ON;
 use super::objects::create_pipeline;
 use super::support::{GROUPS, check_entry_point, marked};
 use crate::case::{Case, cases};
@@ -15,7 +16,8 @@ use ash::vk::{self, BufferUsageFlags as Usage};
 use std::ptr;
 
 pub(super) const CASES: &[Case] = cases! {
-    "generated_commands::an_abort_in_a_pipeline_of_an_execution_set" => generated(gpu, &[5, 38]), logs(&["word 5 is 7"]);
+    "generated_commands::an_abort_in_a_pipeline_of_an_execution_set" => generated(gpu, &[5, 38]),
+        set(ON), logs(&["word 5 is 7", "= command: vkCmdExecuteGeneratedCommandsEXT(isPreprocessed 0), the 1st of"]);
     "generated_commands::without_an_abort" => generated(gpu, &[]), silent();
 };
 

@@ -1,5 +1,6 @@
 //! Aborts in task and mesh shaders.
 
+use super::command_pool::ON;
 use super::support::{Ran, draw_with_words};
 use crate::case::{Case, cases};
 use crate::payload::Payload;
@@ -8,7 +9,13 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
-    "mesh::task_shader" => aborts(gpu, TASK, 6), logs(&["task 6", "(6, 0, 0)", "= condition: stage == 1 && at == i with stage = 1"]);
+    "mesh::task_shader" => aborts(gpu, TASK, 6), set(ON),
+        logs(&[
+            "task 6",
+            "(6, 0, 0)",
+            "= condition: stage == 1 && at == i with stage = 1",
+            "= command: vkCmdDrawMeshTasksEXT(2, 1, 1), the 1st of a command buffer without a name",
+        ]);
     "mesh::mesh_shader" => aborts(gpu, MESH, 5), logs(&["mesh 5", "= condition: stage == 2 && at == i with stage = 2"]);
     "mesh::never_taken_draws_the_same" => never_taken(gpu), silent();
 };

@@ -5,6 +5,9 @@ mod allocated_program;
 mod allocation;
 mod bad_input;
 mod binaries;
+mod command_pool;
+mod commands;
+mod commands_graphics;
 mod constant_data;
 mod constant_data_large;
 mod constant_data_special;
@@ -92,6 +95,8 @@ pub fn all() -> Vec<Case> {
         allocation::CASES,
         bad_input::CASES,
         binaries::CASES,
+        commands::CASES,
+        commands_graphics::CASES,
         constant_data::CASES,
         constant_data_large::CASES,
         constant_data_special::CASES,

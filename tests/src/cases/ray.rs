@@ -1,5 +1,6 @@
 //! Aborts in the stages of ray tracing pipelines.
 
+use super::command_pool::ON;
 use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, cases};
 use crate::glsl;
@@ -10,7 +11,13 @@ use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
     "ray::generation" => aborts(gpu, 1, 10),
-        logs(&["ray generation 10", "launch (2, 1, 0)", "= condition: stage == 1 && launch == at"]);
+        set(ON),
+        logs(&[
+            "ray generation 10",
+            "launch (2, 1, 0)",
+            "= condition: stage == 1 && launch == at",
+            "= command: vkCmdTraceRaysKHR(width 8, height 8, depth 1), the 1st of a command buffer without a name",
+        ]);
     "ray::miss" => aborts(gpu, 2, 31),
         logs(&["miss 31", "launch (7, 3, 0)", "= condition: stage == 2 && launch == at"]);
     "ray::callable" => aborts(gpu, 3, 45),

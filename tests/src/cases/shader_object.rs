@@ -1,5 +1,6 @@
 //! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
+use super::command_pool::ON;
 use super::shader_binary::{aligned, destroy, objects, open};
 use super::stage::check_fragment;
 use super::support::{bytes, expect_success};
@@ -9,10 +10,15 @@ use crate::vk::{Device, Gpu, Image};
 use anyhow::Result;
 use ash::{ext, vk};
 
+const DRAW: &[&str] = &[
+    "pixel 17 42",
+    "= command: vkCmdDraw(3, 1, 0, 0), the 1st of a command buffer without a name",
+];
+
 pub(super) const CASES: &[Case] = cases! {
     "shader_object::linked_shaders_abort" => draw(gpu, Kind::Linked, [17, 42]), logs(&["pixel 17 42"]);
-    "shader_object::unlinked_shaders_abort" => draw(gpu, Kind::Unlinked, [17, 42]), logs(&["pixel 17 42"]);
-    "shader_object::binaries_abort" => draw(gpu, Kind::Binary, [17, 42]), logs(&["pixel 17 42"]);
+    "shader_object::unlinked_shaders_abort" => draw(gpu, Kind::Unlinked, [17, 42]), set(ON), logs(DRAW);
+    "shader_object::binaries_abort" => draw(gpu, Kind::Binary, [17, 42]), set(ON), logs(DRAW);
     "shader_object::linked_binaries_abort" => draw(gpu, Kind::LinkedBinary, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::never_taken_draws_the_same" => never_taken(gpu), silent();
     "prints::of_shader_objects" => prints(gpu), set(&[("printf", "on")]), logs(&["pixel 17 42\n"]);

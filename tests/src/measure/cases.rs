@@ -3,8 +3,9 @@
 use super::kernel::Place;
 use super::loss::Dispatch;
 use super::shaders::{OPERATIONS, Shader, Variant};
-use super::{calls, compilers, default_checks, kernel, large_message, load, loss, storm};
+use super::{calls, compilers, default_checks, kernel, large_message, load, loss, recording, storm};
 use crate::case::{Case, Context, Skip, cases};
+use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
 use ash::vk;
 use std::time::Duration;
@@ -19,6 +20,9 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "load::without" => load(context, 0), measures(), without_layer(), within(30);
     "load::idle" => load(context, 1), measures(), without_layer(), within(30);
     "load::enabled" => load(context, 2), measures(), without_layer(), within(30);
+    "commands::without" => recording(gpu, "no layer"), measures(), without_layer(), within(30);
+    "commands::off" => recording(gpu, "commands = off"), measures(), alone(), within(30);
+    "commands::on" => recording(gpu, "commands = on"), measures(), alone(), set(&[("commands", "on")]), within(30);
     "kernel::check_in_a_loop" => kernel(context, Place::InALoop), measures(), alone();
     "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop), measures(), alone();
     "kernel::without_values" => values(context, Variant::WithoutValues), measures(), alone(), set(&[("values", "off")]);
@@ -139,6 +143,17 @@ fn calls(_: &Context, setup: usize) -> Result<()> {
     let setup = calls::SETUPS.get(setup).context("unknown setup")?;
     for (call, time) in calls::measure_all(*setup)? {
         Measurement::new(&call, setup.name, "us", time.as_secs_f64() * 1e6).print();
+    }
+    Ok(())
+}
+
+fn recording(gpu: &Gpu, variant: &str) -> Result<()> {
+    for (threads, time) in recording::measure(gpu, variant != "no layer")? {
+        let subject = match threads {
+            1 => "10,000 draws".to_owned(),
+            threads => format!("10,000 draws in each of {threads} threads"),
+        };
+        Measurement::new(&subject, variant, "ns a draw", time.as_secs_f64() * 1e9).print();
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ pub mod kernel;
 pub mod large_message;
 pub mod load;
 pub mod loss;
+pub mod recording;
 pub mod shaders;
 pub mod storm;
 

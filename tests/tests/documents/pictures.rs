@@ -8,12 +8,13 @@ use std::fs;
 use vkabort_test_kit::root;
 
 /// Text in the lines that [`with_numbers`] numbers, in the order of the list in `docs/src/reports.md`.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 8] = [
     "shader aborted:",
     "-->",
     "^^^",
     "entry point",
     "= pipeline",
+    "= command",
     "= invocation",
     "1 shader invocation aborted",
 ];

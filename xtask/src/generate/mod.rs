@@ -1,6 +1,7 @@
 //! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the table of settings, the command's
 //! arguments, the C interface and the results of the benchmarks; `--check` compares them.
 
+mod action_commands;
 mod c_header;
 mod chain_sizes;
 mod costs;
@@ -30,6 +31,10 @@ pub fn generate(check: bool) -> Result<()> {
         (
             "layer/src/intercept/device_lost_commands.txt",
             device_lost_commands::generate(&registry)?,
+        ),
+        (
+            "layer/src/intercept/action_commands.txt",
+            action_commands::generate(&registry),
         ),
         ("docs/src/costs.md", costs::generate()?),
         ("decode/include/vkabort_decode.h", c_header::generate()?),

@@ -15,6 +15,7 @@ use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::environment::{Environment, Validation};
+use vkabort_test_kit::root;
 
 const WIDTH: usize = 960;
 const HEIGHT: usize = 720;
@@ -202,9 +203,11 @@ fn it_runs_under_vkabort_run() -> Result<()> {
         scratch: test.folder().to_path_buf(),
     };
     let mut command = environment.command(&cargo::build_command(Profile::OWN)?)?;
-    command.args(["run", "--layer"]).arg(&test.layer.library);
+    command
+        .args(["--color", "always", "run", "--layer"])
+        .arg(&test.layer.library);
     command.arg(env!("CARGO_BIN_EXE_vkabort-cube"));
-    command.args(["--headless", "--frames", "8", "--abort-vertex", "--abort-frame", "2"]);
+    command.args("--headless --frames 1 --abort-vertex --abort-frame 0".split(' '));
     let ended = run_with_limit(&mut command, Duration::from_secs(120), test.folder())?;
     // The cube ends well, and the command reports that a shader aborted.
     ensure!(
@@ -213,7 +216,25 @@ fn it_runs_under_vkabort_run() -> Result<()> {
         ended.status,
         ended.output_tail()
     );
-    ensure!(ended.stderr.contains("vertex 17 is corrupt"), "{}", ended.output_tail());
+    // Without the last line, which names the program by its path.
+    let report = ended
+        .stderr
+        .trim_end()
+        .rsplit_once('\n')
+        .map_or("", |(report, _)| report);
+    let text = format!("$ vkabort run cargo run -p vkabort-cube\n{report}");
+    let picture = anstyle_svg::Term::new()
+        .palette(anstyle_svg::WIN10_CONSOLE)
+        .render_svg(&text);
+    let path = root().join("docs/src/cube-report.svg");
+    if std::env::var_os("VKABORT_BLESS").is_some() {
+        std::fs::write(&path, &picture)?;
+    }
+    ensure!(
+        std::fs::read_to_string(&path).is_ok_and(|stored| stored == picture),
+        "docs/src/cube-report.svg is out of date: run this test with VKABORT_BLESS=1\n{}",
+        ended.output_tail()
+    );
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! A phi at the end of the section would do, but takes SwiftShader a selection for each exit. Pointers and handles, which no variable
 //! holds, are computed again in front of the use.
 
-use super::sections::Division;
+use super::division::Division;
 use crate::analysis::index::typed::Node;
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;

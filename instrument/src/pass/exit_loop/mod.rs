@@ -22,6 +22,7 @@
 //! warning.
 
 mod crossing;
+mod division;
 mod regions;
 pub(crate) mod sections;
 mod write;

@@ -2,7 +2,7 @@
 
 use super::Wrapper;
 use super::crossing::{Crossing, Finder, Obstacle, Passed, can_pass};
-use super::sections::Division;
+use super::division::Division;
 use crate::analysis::index::typed::{Key, Node};
 use crate::edit::emitter::Emitter;
 use crate::spv::op::{decoration, storage_class};

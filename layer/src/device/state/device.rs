@@ -1,5 +1,6 @@
 //! Devices, and the layer's state of a device that uses the extensions.
 
+use super::command_buffers::CommandBuffers;
 use super::completion_signals::CompletionSignals;
 use super::edit_storage::DeferredCreation;
 use super::extensions::Extensions;
@@ -68,6 +69,8 @@ pub struct AbortState {
     pub families: Vec<vk::QueueFlags>,
     /// Queues that the application has used or asked for, by handle.
     pub queues: HandleMap<Queue>,
+    /// The commands of command buffers (`commands = on`).
+    pub commands: Option<CommandBuffers>,
     /// Fences and semaphores behind their submissions.
     pub signals: CompletionSignals,
     /// Fences for the layer's own waits.

@@ -30,14 +30,14 @@ const REPORTED: [ObjectType; 6] = [
 
 /// An object with a name, or created from modules with aborts.
 #[derive(Default)]
-struct Object {
+pub(super) struct Object {
     /// Empty: it has none.
     name: String,
-    modules: Vec<ModuleUse>,
+    pub(super) modules: Vec<ModuleUse>,
 }
 
 impl Object {
-    fn uses_of(&self, code: CodeHash) -> impl Iterator<Item = &ModuleUse> {
+    pub(super) fn uses_of(&self, code: CodeHash) -> impl Iterator<Item = &ModuleUse> {
         self.modules.iter().filter(move |used| used.module.code() == code)
     }
 
@@ -47,24 +47,24 @@ impl Object {
 }
 
 /// Code of a module that can be reported.
-struct Reportable {
+pub(super) struct Reportable {
     module: Arc<Module>,
     /// Objects created from it.
     uses: usize,
     /// The last name of a destroyed shader module.
     name: String,
     /// Its code has left the layer's sight: the stages that have.
-    exported: Option<Vec<PipelineStage>>,
+    pub(super) exported: Option<Vec<PipelineStage>>,
 }
 
 #[derive(Default)]
-struct Tables {
-    modules: HashMap<CodeHash, Reportable>,
+pub(super) struct Tables {
+    pub(super) modules: HashMap<CodeHash, Reportable>,
     /// The code that may write compact records, that of destroyed modules included.
     compact: HashMap<ShortHash, CodeHash>,
     objects: HashMap<(ObjectType, u64), Object>,
-    /// Destroyed while aborts were not reported, in order.
-    destroyed: Vec<Object>,
+    /// Destroyed while aborts were not reported, in order, with the handles that they had.
+    destroyed: Vec<((ObjectType, u64), Object)>,
 }
 
 impl Tables {
@@ -75,6 +75,12 @@ impl Tables {
             name: String::new(),
             exported: None,
         })
+    }
+
+    /// The objects, those that are destroyed included.
+    pub(super) fn all_objects(&self) -> impl Iterator<Item = (&(ObjectType, u64), &Object)> {
+        let destroyed = self.destroyed.iter().map(|(key, object)| (key, object));
+        self.objects.iter().chain(destroyed)
     }
 
     /// Gives up an object's modules.
@@ -105,7 +111,7 @@ impl Objects {
         change(&mut self.tables.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn read<R>(&self, look: impl FnOnce(&Tables) -> R) -> R {
+    pub(super) fn read<R>(&self, look: impl FnOnce(&Tables) -> R) -> R {
         look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -193,7 +199,7 @@ impl Objects {
             }
             // A shader module runs only as a part of pipelines.
             if has_unreported_aborts && kind != ObjectType::SHADER_MODULE && !object.modules.is_empty() {
-                tables.destroyed.push(object);
+                tables.destroyed.push(((kind, handle), object));
             } else {
                 tables.release(&object);
             }
@@ -210,7 +216,7 @@ impl Objects {
         if count > 0 {
             self.write(|tables| {
                 let forgotten: Vec<_> = tables.destroyed.drain(..count.min(tables.destroyed.len())).collect();
-                forgotten.iter().for_each(|object| tables.release(object));
+                forgotten.iter().for_each(|(_, object)| tables.release(object));
             });
         }
     }
@@ -290,9 +296,8 @@ impl Objects {
     /// O(objects).
     pub fn stages(&self, code: CodeHash) -> Vec<PipelineStage> {
         self.read(|tables| {
-            let objects = tables.objects.values().chain(&tables.destroyed);
             let mut stages = Vec::new();
-            for (number, object) in (0..).zip(objects) {
+            for (number, (_, object)) in (0..).zip(tables.all_objects()) {
                 let linked = object.uses_of(code).filter(|used| !used.is_in_library);
                 stages.extend(
                     linked

@@ -1,5 +1,6 @@
 //! Queues, and the fences by which the layer waits for them.
 
+use super::pending_recordings::PendingRecordings;
 use super::queue_labels::QueueLabels;
 use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
@@ -21,6 +22,8 @@ pub struct Queue {
     pub counters: SubmitCounters,
     /// Labels of those submissions.
     pub labels: QueueLabels,
+    /// Recordings of those that are not known to be complete (`commands = on`).
+    pub pending: Mutex<PendingRecordings>,
     /// The clock of loops watches its submissions.
     pub is_timed: AtomicBool,
     /// Set when the application gets the queue's handle.
@@ -63,6 +66,7 @@ impl Queue {
             work: Mutex::default(),
             counters: SubmitCounters::default(),
             labels: QueueLabels::default(),
+            pending: Mutex::default(),
             is_timed: AtomicBool::new(false),
             location: OnceLock::new(),
         }

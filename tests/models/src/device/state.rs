@@ -17,6 +17,41 @@ mod queue_labels;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
 mod submit_counters;
 
+mod command_buffers {
+    /// No model records commands.
+    pub struct CommandBuffers;
+}
+
+mod recording {
+    /// No model records commands.
+    pub struct Recording;
+}
+
+mod pending_recordings {
+    use super::Recording;
+    use crate::sync::Arc;
+
+    use vkabort_record::report::QueueUse;
+
+    /// See `layer/src/device/state/pending_recordings.rs`.
+    pub struct Suspects {
+        /// Its queues.
+        pub queues: Vec<QueueUse>,
+        /// No model records commands.
+        pub recordings: Vec<Arc<Recording>>,
+    }
+
+    /// No model records commands.
+    #[derive(Default)]
+    pub struct PendingRecordings;
+
+    impl PendingRecordings {
+        pub fn after(&self, _: u64) -> Vec<Arc<Recording>> {
+            Vec::new()
+        }
+    }
+}
+
 mod edit_storage {
     /// No model creates pipelines.
     pub struct DeferredCreation;
@@ -75,4 +110,6 @@ pub use device::{AbortState, Device};
 pub use extensions::Extensions;
 pub use instance::Instance;
 pub use loss::{LossData, Phase};
+pub use pending_recordings::Suspects;
 pub use queue::{Queue, QueueWork};
+pub use recording::Recording;
