@@ -81,6 +81,7 @@ fn settings(options: &Options) -> Settings {
         settings.push(("HANG_ITERATIONS", options.hang_iterations.to_string()));
     }
     settings.extend(options.max_sites.map(|sites| ("MAX_SITES", sites.to_string())));
+    settings.extend(options.prints.as_ref().map(|_| ("PRINTF", "on".to_owned())));
     settings
 }
 
@@ -164,6 +165,7 @@ fn require(gpu: &Gpu, interface: &Interface, has_mesh: bool, stage: Option<Stage
     for (is_used, has, name) in [
         (uses(spirv::Capability::Int16), core.shader_int16, "shaderInt16"),
         (uses(spirv::Capability::Int64), core.shader_int64, "shaderInt64"),
+        (uses(spirv::Capability::Float64), core.shader_float64, "shaderFloat64"),
         (uses(spirv::Capability::Float16), newer.shader_float16, "shaderFloat16"),
         (is_tessellation(stage), core.tessellation_shader, "tessellationShader"),
         (stage == Stage::GEOMETRY, core.geometry_shader, "geometryShader"),
