@@ -30,6 +30,9 @@ pub struct Options {
     /// Number of aborts, in module order, that send a message and lose the device. The others only end their invocations: to
     /// find an abort by bisection.
     pub max_sites: Option<u32>,
+    /// Returns of a function in a row that become exits of one loop, where there are half as many again: Mesa nests the code behind each
+    /// return, and takes long to compile loops with many exits. Other values than that of the default are for tests.
+    pub loop_exits: usize,
     /// Orders a record's words by memory barriers. CPU drivers do not need them: the work is complete when the host reads, in
     /// its own memory. Mesa 22.3 (llvmpipe) turns a memory barrier into a control barrier and drops the remaining work of
     /// diverged invocations.
@@ -152,6 +155,7 @@ impl Default for Options {
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             compact_records: false,
             max_sites: None,
+            loop_exits: 16,
             memory_barriers: true,
             scalar_stores: false,
             sanitize: Sanitize::default(),

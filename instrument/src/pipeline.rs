@@ -57,7 +57,7 @@ const PASSES: [Pass; 18] = [
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
     Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
-        let (edits, warning) = exit_loop::wrap(&m.index, s.options.arena, &s.facts.left_early);
+        let (edits, warning) = exit_loop::wrap(&m.index, s.options, &s.facts.left_early);
         Ok((edits, warning.map(Fact::Warning)))
     }),
     Pass::new("strip", |s| s.lowers_no_aborts(), |s, m, _| {
@@ -273,7 +273,7 @@ fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -
 }
 
 fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let edits = exit_loop::sections::divide(&module.index, state.options.arena, &state.facts.left_early);
+    let edits = exit_loop::sections::divide(&module.index, state.options, &state.facts.left_early);
     Ok((edits, None))
 }
 

@@ -33,31 +33,29 @@ use crate::analysis::nesting::{DeepFunction, deep_functions};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
-use crate::options::Arena;
+use crate::options::{Arena, Options};
 use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
 use crate::spv::{Id, Literal, Words, op};
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::layout::{ABORTED, ABORTED_OFFSET};
 
-/// Most levels of nested conditions that a function and its callees may reach by early returns.
-const MAX_LEVELS: usize = 24;
-
 /// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`. Returns a warning if some
 /// cannot be wrapped.
-pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
+pub(crate) fn wrap(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
     let mut edits = Edits::default();
-    let functions = deep(index, first_blocks);
+    let functions = deep(index, options, first_blocks);
     let stay = functions.iter().filter(|deep| deep.outer_return.is_none()).count();
     let warning = (stay > 0).then(|| {
         format!(
-            "functions that return only from more than {MAX_LEVELS} loops: {stay}; Mesa's drivers for CPUs may end their \
-             invocations without an abort"
+            "functions that return only from more than {} loops: {stay}; Mesa's drivers for CPUs may end their \
+             invocations without an abort",
+            max_levels(options)
         )
     });
     if stay == functions.len() {
         return (edits, warning);
     }
-    let mut wrapper = Wrapper::new(index, arena, &mut edits);
+    let mut wrapper = Wrapper::new(index, options.arena, &mut edits);
     for deep in &functions {
         if let Some(last) = deep.outer_return {
             wrapper.wrap(deep.function, last);
@@ -68,14 +66,19 @@ pub(crate) fn wrap(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) 
     (edits, warning)
 }
 
+/// Most levels of nested conditions that a function and its callees may reach by early returns.
+fn max_levels(options: &Options) -> usize {
+    options.loop_exits + options.loop_exits / 2
+}
+
 /// The functions that nest too deep, among those whose first block is one of `first_blocks`.
-fn deep<'i>(index: &'i Index<'_>, first_blocks: &HashSet<Id>) -> Vec<DeepFunction<'i>> {
+fn deep<'i>(index: &'i Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> Vec<DeepFunction<'i>> {
     let may_change = |number: FunctionIndex| {
         let function = index.functions.get(number);
         let first = function.and_then(|function| index.blocks_of(function).first());
         first.is_some_and(|block| first_blocks.contains(&block.label))
     };
-    deep_functions(index, MAX_LEVELS, may_change)
+    deep_functions(index, max_levels(options), may_change)
 }
 
 /// Writes loops that do not repeat.

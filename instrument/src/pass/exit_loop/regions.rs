@@ -4,9 +4,6 @@ use crate::analysis::index::typed::{Key, Node, Table};
 use crate::analysis::index::{Block, Function, Index};
 use crate::spv::{Id, op};
 
-/// Returns of a section, unless one of its constructs has more.
-const SECTION: usize = 16;
-
 /// Blocks that are executed one after the other: each is behind the construct of the one before.
 #[derive(Default)]
 struct Region {
@@ -38,16 +35,16 @@ pub(super) struct Borders {
     pub(super) returns: Vec<Node>,
 }
 
-/// O(blocks + returns * depth).
-pub(super) fn borders(index: &Index<'_>, function: &Function) -> Borders {
+/// A section has `returns` returns, or one construct with more. O(blocks + returns * depth).
+pub(super) fn borders(index: &Index<'_>, function: &Function, returns: usize) -> Borders {
     let regions = Regions::new(index, function);
     let mut is_divided = vec![false; regions.all.len()];
     let mut found = Vec::new();
     for (number, region) in regions.all.iter().enumerate().rev() {
-        if region.is_in_loop || region.returns <= SECTION || is_divided.get(number) != Some(&false) {
+        if region.is_in_loop || region.returns <= returns || is_divided.get(number) != Some(&false) {
             continue;
         }
-        let borders = regions.borders_of(index, function, region);
+        let borders = regions.borders_of(index, function, region, returns);
         if borders.len() < 2 {
             continue;
         }
@@ -115,7 +112,7 @@ impl Regions {
         }
     }
 
-    fn borders_of(&self, index: &Index<'_>, function: &Function, region: &Region) -> Vec<Node> {
+    fn borders_of(&self, index: &Index<'_>, function: &Function, region: &Region, enough: usize) -> Vec<Node> {
         let blocks = index.blocks_of(function);
         let is_border = |node: Node| {
             let block = blocks.get(node.to_usize());
@@ -124,7 +121,7 @@ impl Regions {
         let mut borders = Vec::new();
         let mut returns = 0;
         for node in &region.blocks {
-            if (borders.is_empty() || returns >= SECTION) && is_border(*node) {
+            if (borders.is_empty() || returns >= enough) && is_border(*node) {
                 borders.push(*node);
                 returns = 0;
             }

@@ -26,20 +26,20 @@ use super::{Wrapper, deep};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
-use crate::options::Arena;
+use crate::options::Options;
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
 
 /// Divides the functions that nest too deep.
-pub(crate) fn divide(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>) -> Edits {
+pub(crate) fn divide(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> Edits {
     let mut edits = Edits::default();
-    let functions = deep(index, first_blocks);
+    let functions = deep(index, options, first_blocks);
     if functions.is_empty() {
         return edits;
     }
-    let mut wrapper = Wrapper::new(index, arena, &mut edits);
+    let mut wrapper = Wrapper::new(index, options.arena, &mut edits);
     for deep in functions {
-        divide_function(&mut wrapper, deep.function);
+        divide_function(&mut wrapper, deep.function, options.loop_exits);
     }
     let out = wrapper.out;
     if !edits.is_empty() {
@@ -49,9 +49,9 @@ pub(crate) fn divide(index: &Index<'_>, arena: Arena, first_blocks: &HashSet<Id>
 }
 
 /// Divides one region of a function; the pass is repeated for others.
-fn divide_function(wrapper: &mut Wrapper<'_, '_>, function: &Function) {
+fn divide_function(wrapper: &mut Wrapper<'_, '_>, function: &Function, loop_exits: usize) {
     let index = wrapper.index;
-    let found = borders(index, function);
+    let found = borders(index, function, loop_exits);
     if found.by_region.is_empty() {
         return;
     }

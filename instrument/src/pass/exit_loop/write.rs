@@ -86,9 +86,7 @@ pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, '
         }
         writer.begin(*node, sections.get(number));
     }
-    for (number, section) in sections.iter().enumerate() {
-        writer.write_exits(number, section);
-    }
+    writer.write_exits(&sections);
     let labels: HashMap<Node, Id> = division
         .borders
         .iter()
@@ -154,16 +152,19 @@ impl Writer<'_, '_, '_, '_> {
         }
     }
 
-    /// Makes the blocks of a section that return go to its end.
-    fn write_exits(&mut self, number: usize, section: &Section) {
+    /// Makes the blocks that return from a section go to its end.
+    fn write_exits(&mut self, sections: &[Section]) {
         let index = self.division.index;
-        let blocks = index.blocks_of(self.division.function).iter().enumerate();
         let out = &mut self.wrapper.out;
-        for (position, block) in blocks {
+        for (position, block) in index.blocks_of(self.division.function).iter().enumerate() {
             let node = Node::from_usize(position);
-            if self.division.section(node) != Some(number) || !self.division.exits.contains(&node) {
+            let section = self
+                .division
+                .section(node)
+                .filter(|_| self.division.exits.contains(&node));
+            let Some(section) = section.and_then(|number| sections.get(number)) else {
                 continue;
-            }
+            };
             if let (Some(result), Some(value)) = (self.result, self.crossing.returned.get(&node)) {
                 out.op(op::Store, (result, *value));
             }

@@ -114,6 +114,7 @@ pub fn check_rewriter(
         sanitize: sanitize(subject),
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         compact_records: subject.words.len().is_multiple_of(2),
+        loop_exits: if subject.words.len().is_multiple_of(3) { 1 } else { 16 },
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
