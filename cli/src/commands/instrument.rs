@@ -196,6 +196,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         loop_poll: args.loop_poll,
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
+        loop_exits: default.loop_exits,
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
         compact_records: default.compact_records,
