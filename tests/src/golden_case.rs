@@ -139,6 +139,7 @@ impl<'t> GoldenCase<'t> {
                 ("compact_records", "on") => case.options.compact_records = true,
                 ("scalar_stores", "on") => case.options.scalar_stores = true,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
+                ("loop_exits", count) => case.options.loop_exits = count.parse()?,
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
                 ("specialize", pair) => {
                     let (id, text) = pair.split_once(':').context("specialize=ID:TEXT or ID:#WORD")?;

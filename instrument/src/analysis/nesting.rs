@@ -20,6 +20,8 @@ pub(crate) struct DeepFunction<'i> {
     pub(crate) function: &'i Function,
     /// Its last return outside of loops, in as few selections as possible. `None`: it returns only from loops.
     pub(crate) outer_return: Option<&'i Block>,
+    /// Returns outside of loops, and loops with returns, without the last one.
+    pub(crate) early_returns: usize,
 }
 
 /// The returns and the selections of a function.
@@ -135,6 +137,7 @@ pub(crate) fn deep_functions<'i>(
             deep.push(DeepFunction {
                 function,
                 outer_return: shape.outer_return,
+                early_returns: shape.early_returns,
             });
         }
         if let Some(levels) = levels.get_mut(number) {

@@ -85,6 +85,9 @@ pub(crate) fn rematerialize_handles(
     }
 }
 
+/// Instructions that are computed again for one use, at most: chains of access chains are short.
+pub(crate) const MAX_COPIES: usize = 64;
+
 /// Whether a pointer or handle may be computed again by the instruction that defines it.
 pub(crate) fn is_repeatable(index: &Index<'_>, inst: &Inst<'_>) -> bool {
     match inst.opcode() {

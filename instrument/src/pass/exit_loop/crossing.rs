@@ -9,14 +9,11 @@ use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
-use crate::edit::rematerialize_handles::is_repeatable;
+use crate::edit::rematerialize_handles::{MAX_COPIES, is_repeatable};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Code, Id, Inst, Words, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
-
-/// Instructions that are computed again for one use, at most: chains of access chains are short.
-const MAX_COPIES: usize = 64;
 
 /// What changes in a function.
 #[derive(Default)]

@@ -39,11 +39,16 @@ use crate::spv::{Id, Literal, Words, op};
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::layout::{ABORTED, ABORTED_OFFSET};
 
+/// A function with this many times the exits of a loop takes a driver long to compile.
+const MANY: usize = 4;
+
 /// Wraps the functions that nest too deep, among those whose first block is one of `first_blocks`. Returns a warning if some
-/// cannot be wrapped.
+/// cannot be wrapped, or if [`sections::divide`] has left one with many more returns.
 pub(crate) fn wrap(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> (Edits, Option<String>) {
     let mut edits = Edits::default();
     let functions = deep(index, options, first_blocks);
+    let undivided = |deep: &&DeepFunction<'_>| deep.early_returns > MANY * options.loop_exits;
+    let undivided = functions.iter().filter(undivided).count();
     let stay = functions.iter().filter(|deep| deep.outer_return.is_none()).count();
     let warning = (stay > 0).then(|| {
         format!(
@@ -51,6 +56,15 @@ pub(crate) fn wrap(index: &Index<'_>, options: &Options, first_blocks: &HashSet<
              invocations without an abort",
             max_levels(options)
         )
+    });
+    let warning = warning.or_else(|| {
+        (undivided > 0).then(|| {
+            format!(
+                "functions with more than {} early returns that cannot be divided: {undivided}; Mesa may take long to compile \
+                 them",
+                MANY * options.loop_exits
+            )
+        })
     });
     if stay == functions.len() {
         return (edits, warning);

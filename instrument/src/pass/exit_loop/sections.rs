@@ -4,18 +4,18 @@
 //! %border: phis, code          becomes   %border: phis, Branch %header
 //!          .. Return ..                  %header: LoopMerge %end %again, Branch %body
 //! %next:   phis, more                    %body:   code
-//!                                                 .. Branch %end ..
+//!                                                 .. Store %left true, Branch %end ..
 //!                                        %next:   phis, Branch %again
 //!                                        %again:  BranchConditional %never %header %end
-//!                                        %end:    %left = Phi false %again, true ..
-//!                                                 SelectionMerge %go, BranchConditional %left %out %go
+//!                                        %end:    %l = Load %left
+//!                                                 SelectionMerge %go, BranchConditional %l %out %go
 //!                                        %out:    Return
 //!                                        %go:     more
 //! ```
 //!
 //! The time that Mesa takes to compile a loop grows with the cube of its exits: 200 returns and 200 checks in a row took 1.3 s, twice
-//! as many 13 s. A section is one exit for the code around it. Where that still has many, the pass is repeated, and sections come into
-//! sections. What is behind a section takes the values of the section by phis in `%end` (`crossing`).
+//! as many 13 s. The code around a section has one exit for it. If that code still has many exits, the pass runs again and puts
+//! sections into larger ones. What is behind a section takes the values of the section from variables (`crossing`).
 //!
 //! Code that is left by other branches than returns is in no section: a `case` that ends in a condition.
 

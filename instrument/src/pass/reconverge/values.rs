@@ -14,12 +14,9 @@ use crate::analysis::index::typed::{Node, Table};
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
-use crate::edit::rematerialize_handles::is_repeatable;
+use crate::edit::rematerialize_handles::{MAX_COPIES, is_repeatable};
 use crate::spv::{Code, Id, Inst, op, operands};
 use std::collections::BTreeMap;
-
-/// Instructions that are computed again for one use, at most: chains of access chains are short.
-const MAX_COPIES: usize = 64;
 
 /// A phi to add. Predecessors by branches of the module only; edges of invocations that leave take a placeholder.
 pub(super) struct NewPhi {
