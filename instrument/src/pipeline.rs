@@ -2,6 +2,7 @@
 
 mod facts;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -13,19 +14,18 @@ use crate::error::Result;
 use crate::lowered::{Feature, has_prints, scan};
 use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
-use crate::pass::prints::PrintInputs;
-use crate::pass::reconverge::EarlyExits;
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
-use crate::pass::{
-    abort, constant_data, exit_loop, loop_normalize, outline, poison, prints, reconverge, sanitize, site_numbering,
-    strip, values,
-};
+use crate::pass::{constant_data, exit_loop, loop_normalize, outline, poison, site_numbering, strip, values};
 use crate::spv::words::header;
-use facts::{Fact, Found, LoweredAborts};
+use facts::Fact;
 use state::{Module, Pass, State};
 use std::borrow::Cow;
-use vkabort_record::site::{EntryPoint, ModuleHash, SiteTable};
+use steps::{
+    describe_kept_aborts, divide_functions, lower_aborts, lower_prints, number_prints, plant_checks, reconverge_exits,
+    specialize_data,
+};
+use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
@@ -180,109 +180,6 @@ fn run_passes<'w>(
         }
     }
     Ok(words)
-}
-
-fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let prints = prints::number_prints(&module.index);
-    let table = match module.sites(state.site_inputs()) {
-        // Its warnings are about aborts.
-        Ok(sites) if sites.table.sites.is_empty() => SiteTable {
-            warnings: Vec::new(),
-            ..sites.table
-        },
-        // The sites are built later, or cannot be.
-        _ => state.facts.sites.table.clone(),
-    };
-    Ok((Edits::default(), Some(Fact::Prints(prints, table))))
-}
-
-fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
-    let (Some(options), sites) = (&state.options.prints, &state.facts.prints) else {
-        return Ok((Edits::default(), None));
-    };
-    let code = state.facts.sites.table.code();
-    let counter = match &mut hooks.claim_counters {
-        Some(claim) => claim(code, sites.len() as u32),
-        None => Some(0),
-    };
-    let entry_points = &state.facts.sites.table.entry_points;
-    let workgroup_sizes: Vec<_> = entry_points.iter().map(EntryPoint::constant_local_size).collect();
-    let inputs = PrintInputs {
-        options: state.options,
-        prints: options,
-        sites,
-        code,
-        counter,
-        workgroup_sizes: &workgroup_sizes,
-        origin: &|offset| state.origin(offset as u32),
-    };
-    let (edits, warnings) = prints::lower(&module.index, &inputs)?;
-    Ok((edits, Some(Fact::Warnings(warnings))))
-}
-
-fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let hash = state.facts.sites.table.module_hash;
-    let (edits, planted) = sanitize::plant(&module.index, state.options, state.planting, hash)?;
-    Ok((edits, Some(Fact::Planted(planted))))
-}
-
-/// The sites of aborts that the driver executes. It may support more than the layer decodes.
-fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let fact = match module.sites(state.site_inputs()) {
-        Ok(sites) => Fact::Sites(sites),
-        Err(error) => Fact::Warning(format!("messages cannot be decoded: {error}")),
-    };
-    Ok((Edits::default(), Some(fact)))
-}
-
-fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let spec_ids = constant_data::spec_ids(&module.index);
-    let edits = match spec_ids.is_empty() {
-        true => Edits::default(),
-        false => constant_data::specialize(&module.index, state.options)?,
-    };
-    Ok((edits, Some(Fact::SpecIds(spec_ids))))
-}
-
-fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
-    let plan = module.plan(state);
-    let (facts, origins) = (&state.facts, &state.origins);
-    let mut options = Cow::Borrowed(state.options);
-    if let Some(claim_compact) = &mut hooks.claim_compact
-        && options.compact_records
-        && !claim_compact(facts.sites.table.code())
-    {
-        options.to_mut().compact_records = false;
-    }
-    let lowered = abort::lower(&module.index, plan, &options, &facts.sites, origins, &facts.planted)?;
-    let exits = lowered.flag.map(|flag| EarlyExits {
-        flag,
-        blocks: lowered.exits,
-        headers: plan.polled_headers(&module.index),
-    });
-    let functions = plan.functions_with_exits(&module.index);
-    let first_blocks = functions.filter_map(|(_, function)| module.index.blocks_of(function).first());
-    let facts = LoweredAborts {
-        left_early: first_blocks.map(|block| block.label).collect(),
-        uses_constant_data: lowered.uses_constant_data,
-        key_spec_id: lowered.key_spec_id,
-        templates: lowered.templates,
-        exits,
-    };
-    Ok((lowered.edits, Some(Fact::LoweredAborts(facts))))
-}
-
-fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let edits = exit_loop::sections::divide(&module.index, state.options, &state.facts.left_early);
-    Ok((edits, None))
-}
-
-fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
-    let Some(exits) = &state.facts.exits else {
-        return Ok((Edits::default(), None));
-    };
-    let (edits, warning) = reconverge::reconverge(&module.index, exits);
-    Ok((edits, warning.map(Fact::Warning)))
 }
 
 /// The site table of a module that is not rewritten. `None` if it declares no aborts.

@@ -1,9 +1,9 @@
 //! Inputs of a check.
 
 use crate::interpret::{LoopBudget, Physical};
-use crate::module::Id;
+use crate::module::{Id, Module};
 use std::collections::HashMap;
-use vkabort_instrument::Options;
+use vkabort_instrument::{ErrorKind, Instrumented, Options, Outcome, instrument};
 
 /// Step limit of an invocation of an original module.
 pub(super) const STEPS: u64 = 100_000;
@@ -28,4 +28,17 @@ pub(crate) struct CheckOptions {
     pub(crate) budget: Option<LoopBudget>,
     /// Whether a run keeps the values of aborted invocations.
     pub(crate) keeps_frames: bool,
+}
+
+/// A rewrite, and what it declares. `None` if it changes nothing, or if a message has an array whose elements are not accessible.
+pub(super) fn rewrite_once(words: &[u32], options: &Options) -> Result<Option<(Instrumented, Module)>, String> {
+    match instrument(words, options) {
+        Ok(Outcome::Instrumented(rewritten)) => {
+            let module = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
+            Ok(Some((rewritten, module)))
+        }
+        Ok(Outcome::Unchanged) => Ok(None),
+        Err(error) if error.kind == ErrorKind::UnsupportedArray => Ok(None),
+        Err(error) => Err(format!("the rewriter refuses it: {error}")),
+    }
 }

@@ -1,6 +1,6 @@
 //! Compares what the prints of a rewrite write with what the interpreter has at the prints of the original.
 
-use super::inputs::{CheckOptions, STEPS};
+use super::inputs::{CheckOptions, STEPS, rewrite_once};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
 use crate::interpret::InterpretError;
@@ -8,7 +8,7 @@ use crate::interpret::value::Scalar;
 use crate::module::Module;
 use crate::words::from_bytes;
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, ErrorKind, Instrumented, Options, Outcome, Prints, instrument};
+use vkabort_instrument::{Arena, Instrumented, Options, Prints};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
 use vkabort_record::print::layout::{CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, SHARED_COUNTER};
 use vkabort_record::print::record::{Control, PrintRecord, read_prints};
@@ -60,13 +60,9 @@ pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary
         ..Options::default()
     };
     let mut summary = PrintSummary::default();
-    let rewritten = match instrument(words, &rewrite) {
-        Ok(Outcome::Instrumented(rewritten)) => rewritten,
-        Ok(Outcome::Unchanged) => return Ok(summary),
-        Err(error) if error.kind == ErrorKind::UnsupportedArray => return Ok(summary),
-        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
+    let Some((rewritten, result)) = rewrite_once(words, &rewrite)? else {
+        return Ok(summary);
     };
-    let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
     let options = CheckOptions {
         rewrite,
         constants: Vec::new(),

@@ -1,7 +1,7 @@
 //! Checks what reports show besides messages, with the values of the interpreter: conditions that held, and variables.
 
 use super::condition::{Number, evaluate};
-use super::inputs::{CheckOptions, STEPS};
+use super::inputs::{CheckOptions, STEPS, rewrite_once};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
 use crate::interpret::value::{self as interpret, Value};
@@ -11,7 +11,7 @@ use crate::op;
 use crate::words::read_string;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vkabort_instrument::{Arena, ErrorKind, Instrumented, Options, Outcome, Values, instrument};
+use vkabort_instrument::{Arena, Instrumented, Options, Values};
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
 use vkabort_record::report::{ModuleInfo, NamedValue, Report, ReportOptions, Sample};
@@ -68,13 +68,9 @@ pub fn check_values(words: &[u32], choices: &mut Choices) -> Result<ValueSummary
         ..Options::default()
     };
     let mut summary = ValueSummary::default();
-    let rewritten = match instrument(words, &rewrite) {
-        Ok(Outcome::Instrumented(rewritten)) => rewritten,
-        Ok(Outcome::Unchanged) => return Ok(summary),
-        Err(error) if error.kind == ErrorKind::UnsupportedArray => return Ok(summary),
-        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
+    let Some((rewritten, result)) = rewrite_once(words, &rewrite)? else {
+        return Ok(summary);
     };
-    let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
     let options = CheckOptions {
         rewrite,
         constants: Vec::new(),
