@@ -23,6 +23,8 @@ macro_rules! checks {
             Convert convert Values false "a float is converted to an integer type that cannot hold it";
             Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
             Unreachable unreachable Values false "code is reached that was declared unreachable";
+            Addresses addresses Values false
+                "memory is accessed through an address that is in no buffer, or less aligned than the access declares";
         }
     };
 }
@@ -178,7 +180,13 @@ pub struct Sanitize {
     pub skipped_models: Vec<u32>,
     /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
     pub robust_buffers: bool,
+    /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: nobody knows
+    /// the buffers, and [`Check::Addresses`] is not planted.
+    pub buffer_table: Option<u64>,
 }
+
+/// An address that no driver returns: to inspect output, not to execute it.
+const DEFAULT_BUFFER_TABLE: u64 = 0x4142_5446_4200;
 
 impl Default for Sanitize {
     fn default() -> Self {
@@ -190,6 +198,7 @@ impl Default for Sanitize {
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,
+            buffer_table: Some(DEFAULT_BUFFER_TABLE),
         }
     }
 }

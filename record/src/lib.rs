@@ -48,6 +48,7 @@
 //! with checks, so that a torn or hostile arena yields fewer records, never a panic.
 #![forbid(unsafe_code)]
 
+pub mod buffer_table;
 pub mod compact;
 pub mod decode;
 pub mod escape;

@@ -16,6 +16,8 @@ pub(crate) struct Planted {
     pub(crate) warnings: Vec<String>,
     /// The function without parameters that is to return TICKS.
     pub(crate) ticks: Option<Id>,
+    /// The function that is to find the buffer of an address.
+    pub(crate) find_buffer: Option<Id>,
 }
 
 impl Planted {

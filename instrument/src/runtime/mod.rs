@@ -6,6 +6,7 @@ mod compact_record;
 mod compact_reserve;
 mod compact_shape;
 mod deferred;
+mod find_buffer;
 mod functions;
 mod identity;
 mod open_function;
@@ -17,6 +18,7 @@ mod state;
 mod trap;
 
 pub(crate) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
+pub(crate) use find_buffer::write_is_inside;
 pub(crate) use identity::{AddedBuiltIns, EntryInterface, load_identity};
 pub(crate) use open_function::OpenFunction;
 pub(crate) use record::Extent;

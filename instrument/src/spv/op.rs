@@ -153,6 +153,13 @@ pub(crate) mod memory_operands {
     pub(crate) const MAKE_POINTER_AVAILABLE: u32 = 0x8;
     pub(crate) const MAKE_POINTER_VISIBLE: u32 = 0x10;
     pub(crate) const NON_PRIVATE_POINTER: u32 = 0x20;
+    const ALIAS_SCOPES: u32 = 0x1_0000 | 0x2_0000;
+
+    /// Words of the memory operands with these bits, the bits included.
+    pub(crate) const fn words(bits: u32) -> usize {
+        let with_operand = ALIGNED | MAKE_POINTER_AVAILABLE | MAKE_POINTER_VISIBLE | ALIAS_SCOPES;
+        1 + (bits & with_operand).count_ones() as usize
+    }
 }
 
 /// Bits of loop controls.

@@ -96,12 +96,20 @@ pub(crate) fn lower(
     }
     let templates = lowering.templates();
     let entries = lowering.write_entry_points();
-    lowering.write_clock(planted);
+    lowering.write_planted(planted);
     lowering.declare(entries)?;
     Ok(Lowered {
         templates,
         ..lowering.strip()
     })
+}
+
+/// A planted function of one block, which returns a constant.
+struct PlantedBody {
+    /// The first two, if it has any.
+    parameters: [Id; 2],
+    label: Id,
+    result: Id,
 }
 
 /// A module being lowered.
@@ -274,16 +282,42 @@ impl<'a, 'w> Lowering<'a, 'w> {
         entries
     }
 
-    /// Makes the planted function that is to return TICKS do so.
-    fn write_clock(&mut self, planted: &Planted) {
-        let function = planted.ticks.and_then(|ticks| self.index.function_of(ticks));
-        let function = function.and_then(|number| self.index.functions.get(number));
-        let Some(block) = function.and_then(|function| self.index.blocks_of(function).first()) else {
+    /// Writes the bodies of planted functions that read the layer's memory.
+    fn write_planted(&mut self, planted: &Planted) {
+        self.replace_body(planted.ticks, |runtime, out, _| {
+            let ticks = runtime.load_ticks(out);
+            out.op(op::ReturnValue, ticks);
+        });
+        let Some(table) = self.options.sanitize.buffer_table else {
             return;
         };
-        let ticks = self.runtime.load_ticks(&mut self.out);
-        self.out.op(op::ReturnValue, ticks);
-        let end = self.index.terminator(block);
+        self.replace_body(planted.find_buffer, |runtime, out, body| {
+            let [address, bytes] = body.parameters;
+            runtime.write_find_buffer(out, table, (address, bytes), (body.label, body.result));
+        });
+    }
+
+    /// Replaces the instructions of a planted function of one block.
+    fn replace_body(&mut self, function: Option<Id>, write: impl FnOnce(&mut Runtime, &mut Emitter, PlantedBody)) {
+        let index = self.index;
+        let function = function.and_then(|function| index.function_of(function));
+        let Some(function) = function.and_then(|number| index.functions.get(number)) else {
+            return;
+        };
+        let Some(block) = index.blocks_of(function).first() else {
+            return;
+        };
+        let end = index.terminator(block);
+        let mut parameters = index
+            .insts(function.offset, block.offset)
+            .filter(|inst| inst.opcode() == op::FunctionParameter)
+            .map(|inst| inst.result());
+        let body = PlantedBody {
+            parameters: [(); 2].map(|()| parameters.next().unwrap_or(Id::NONE)),
+            label: block.label,
+            result: end.id(1),
+        };
+        write(&mut self.runtime, &mut self.out, body);
         self.out.place(|code| self.edits.replace_inst(&end, code));
     }
 

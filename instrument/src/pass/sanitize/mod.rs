@@ -16,11 +16,14 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
+mod address_test;
+mod addresses;
 mod bounds;
 mod breaks;
 mod buffers;
 mod convert;
 mod divide;
+mod extent;
 mod filter;
 mod guard;
 mod helper;

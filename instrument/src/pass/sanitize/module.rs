@@ -1,5 +1,6 @@
 //! A module that checks are planted into: what its functions share.
 
+use super::address_test::AddressTest;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
@@ -53,6 +54,9 @@ pub(super) struct ModulePlanter<'a, 'w> {
     /// Looks at it in code without branches.
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
+    /// Tests addresses, and the entry points that reach a use of it.
+    pub(super) address_test: Option<AddressTest>,
+    pub(super) addressing: BTreeSet<u32>,
     pub(super) helpers: Helpers,
 }
 
@@ -78,6 +82,8 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             clock: None,
             look_if: None,
             counting: BTreeSet::new(),
+            address_test: None,
+            addressing: BTreeSet::new(),
             helpers: Helpers::new(index),
         }
     }
@@ -98,6 +104,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
+        self.planted.find_buffer = self.address_test.map(|test| test.find_buffer);
         self.planted.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);
@@ -114,6 +121,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             if lists_all && self.counting.contains(&number) {
                 added.extend(self.counter);
                 added.extend(self.clock.iter().flat_map(|clock| clock.variables));
+            }
+            if lists_all && self.addressing.contains(&number) {
+                added.extend(self.address_test.map(|test| test.buffer));
             }
             if let Some((flag, built_in)) = helpers {
                 added.extend(
