@@ -285,7 +285,7 @@ impl<'gpu> Device<'gpu> {
     }
 
     /// Index of a host-visible, coherent memory type among `allowed`, preferably with the flags `best`.
-    pub(super) fn host_memory(&self, allowed: u32, best: vk::MemoryPropertyFlags) -> Result<u32> {
+    pub fn host_memory(&self, allowed: u32, best: vk::MemoryPropertyFlags) -> Result<u32> {
         let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let found = self.memory_type(allowed, [wanted | best, wanted]);
         found.context("no memory type for buffers is host-visible and coherent")

@@ -26,6 +26,22 @@ pub const fn version_bytes(count: u32) -> u64 {
     (1 + count as u64 + MAX_TAIL as u64) * UNIT_BYTES as u64
 }
 
+/// What the message of a failed check says of an address outside of every buffer. The last three words of the message are the bytes
+/// of the access, and the high and the low word of its address.
+pub const OUTSIDE: &str = " is outside of every buffer";
+
+/// The address and the bytes of an access from such a message.
+pub fn address_in(text: &str, message: &[u8]) -> Option<(u64, u64)> {
+    let (_, words) = message.as_rchunks::<4>();
+    match words {
+        [.., bytes, high, low] if text.contains(OUTSIDE) => {
+            let [bytes, high, low] = [bytes, high, low].map(|word| u64::from(u32::from_le_bytes(*word)));
+            Some((high << 32 | low, bytes))
+        }
+        _ => None,
+    }
+}
+
 /// A range of addresses: the first, and the one behind the last.
 pub type Range = (u64, u64);
 
@@ -55,6 +71,16 @@ mod tests {
     fn ranges_within_others_are_left_out() {
         let ranges = vec![(64, 128), (0, 16), (64, 256), (100, 200), (0, 8), (200, 300), (300, 310)];
         assert_eq!(sorted(ranges), [(0, 16), (64, 256), (200, 300), (300, 310)]);
+    }
+
+    #[test]
+    fn a_message_ends_with_the_bytes_and_the_address() {
+        let words: [u32; 4] = [0x2064_6c61, 16, 0x7f00, 0x1000];
+        let message: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let text = "a load of 16 bytes at address 0x00007f0000001000 is outside of every buffer: `p`";
+        assert_eq!(address_in(text, &message), Some((0x7f00_0000_1000, 16)));
+        assert_eq!(address_in("a load", &message), None);
+        assert_eq!(address_in(text, &[0; 8]), None);
     }
 
     #[test]

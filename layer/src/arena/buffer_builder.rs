@@ -166,12 +166,7 @@ impl<'a> PendingBuffer<'a> {
     /// # Errors
     /// The driver lacks the function, or the address is null or not a multiple of 16.
     pub fn address(&self, api: AddressApi) -> Result<u64, CreateError> {
-        let next = self.next;
-        let get = match api {
-            AddressApi::Khr => next.vkGetBufferDeviceAddress.or(next.vkGetBufferDeviceAddressKHR),
-            AddressApi::Ext => next.vkGetBufferDeviceAddressEXT,
-        };
-        let get = require(get, "vkGetBufferDeviceAddress")?;
+        let get = require(api.function(self.next), "vkGetBufferDeviceAddress")?;
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.buffer);
         // SAFETY: the buffer has the usage SHADER_DEVICE_ADDRESS, and the feature is enabled.
         let address = unsafe { get(self.device, &info) };

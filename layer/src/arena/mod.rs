@@ -14,6 +14,7 @@ mod capture_address;
 mod constant_memory;
 mod create;
 mod mapped_buffer;
+mod mapped_words;
 pub mod memory_type;
 mod pending_arena;
 mod print_area;
@@ -28,6 +29,7 @@ use address_cache::AddressFile;
 use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
 use mapped_buffer::MappedBuffer;
+pub use mapped_words::MappedWords;
 pub use print_area::PrintArea;
 #[cfg(test)]
 pub use print_area::testing;
@@ -47,6 +49,8 @@ pub struct Arena {
     constants: Option<ConstantMemory>,
     /// Memory for prints, behind the records; until it is taken.
     prints: Option<PrintArea>,
+    /// Memory for the table of buffers, behind the records; until it is taken.
+    table: Option<MappedWords>,
     /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
@@ -86,18 +90,22 @@ impl Arena {
                 ConstantMemory::new(base, records.address + u64::from(start), setup.constant_bytes)
             }
         });
-        let prints = setup.prints_start().map(|start| {
-            // SAFETY: as for the constant data. New memory is zeroed.
+        let words = |start: u32, bytes| {
+            // SAFETY: as for the constant data.
             unsafe {
                 let base = records.base.add(start as usize);
-                PrintArea::new(base, records.address + u64::from(start), setup.print_bytes)
+                MappedWords::new(base, records.address + u64::from(start), bytes)
             }
-        });
+        };
+        // New memory is zeroed.
+        let prints = setup.prints_start().map(|start| PrintArea::new(words(start, setup.print_bytes)));
+        let table = setup.table_start().map(|start| words(start, setup.table_bytes));
         Self {
             records,
             control,
             constants,
             prints,
+            table,
             bytes: setup.bytes,
             source,
             address_file,
@@ -121,6 +129,11 @@ impl Arena {
     /// Takes the memory for prints, which must not be used once the arena is destroyed.
     pub fn take_prints(&mut self) -> Option<PrintArea> {
         self.prints.take()
+    }
+
+    /// Takes the memory for the table of buffers, which must not be used once the arena is destroyed.
+    pub fn take_table(&mut self) -> Option<MappedWords> {
+        self.table.take()
     }
 
     /// Size in bytes, including the control block before the records.

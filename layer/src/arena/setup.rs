@@ -11,12 +11,23 @@ pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 /// The function that returns buffer addresses on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddressApi {
+    #[default]
     /// Vulkan 1.2 or `VK_KHR_buffer_device_address`.
     Khr,
     /// `VK_EXT_buffer_device_address`: the application enabled it, and it excludes the other.
     Ext,
+}
+
+impl AddressApi {
+    /// The function of the next layer.
+    pub fn function(self, next: &DeviceTable) -> Option<vk::PFN_vkGetBufferDeviceAddress> {
+        match self {
+            Self::Khr => next.vkGetBufferDeviceAddress.or(next.vkGetBufferDeviceAddressKHR),
+            Self::Ext => next.vkGetBufferDeviceAddressEXT,
+        }
+    }
 }
 
 /// The inputs for creating an arena.
@@ -40,6 +51,8 @@ pub struct ArenaSetup<'a> {
     pub bytes: u32,
     /// Size in bytes of the memory for prints that follows.
     pub print_bytes: u32,
+    /// Size in bytes of the memory for the table of buffers that follows.
+    pub table_bytes: u32,
     /// Size in bytes of the memory for constant data that follows.
     pub constant_bytes: u32,
     /// How to get buffer addresses.
@@ -54,7 +67,7 @@ pub struct ArenaSetup<'a> {
     pub log: &'a Log,
 }
 
-/// Alignment in bytes of the memory for prints and for constant data.
+/// Alignment in bytes of these parts.
 const ALIGNMENT: u32 = 256;
 
 impl ArenaSetup<'_> {
@@ -68,15 +81,24 @@ impl ArenaSetup<'_> {
         self.prints_start().map_or(self.bytes, |start| start + self.print_bytes)
     }
 
+    /// Offset of the memory for the table of buffers, in bytes. None if there is no such memory.
+    pub fn table_start(&self) -> Option<u32> {
+        part_behind(self.prints_end(), self.table_bytes)
+    }
+
+    fn table_end(&self) -> u32 {
+        self.table_start().map_or(self.prints_end(), |start| start + self.table_bytes)
+    }
+
     /// Offset of the memory for constant data, in bytes. None if there is no such memory.
     pub fn constants_start(&self) -> Option<u32> {
-        part_behind(self.prints_end(), self.constant_bytes)
+        part_behind(self.table_end(), self.constant_bytes)
     }
 
     /// Size of the buffer in bytes.
     pub fn buffer_bytes(&self) -> u32 {
         self.constants_start()
-            .map_or(self.prints_end(), |start| start + self.constant_bytes)
+            .map_or(self.table_end(), |start| start + self.constant_bytes)
     }
 }
 

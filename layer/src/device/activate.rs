@@ -2,6 +2,7 @@
 
 use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup, CreateError};
+use crate::device::addresses::Addresses;
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::loop_clock::LoopClock;
 use crate::device::loop_limit::budget_below;
@@ -16,7 +17,7 @@ use crate::settings::{Emulation, OnAbort, Printf, Settings};
 use ash::vk;
 use std::ffi::CStr;
 use std::time::Duration;
-use vkabort_instrument::{Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
+use vkabort_instrument::{Check, Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -32,6 +33,9 @@ const LOADS_BINARIES: [&CStr; 3] = [
 const CONSTANT_BYTES: u32 = 1 << 21;
 /// The same on CPU drivers, where pages without data take no memory.
 const CPU_CONSTANT_BYTES: u32 = 1 << 24;
+
+/// Memory for the table of buffers in bytes: ten versions for 100,000 buffers.
+const TABLE_BYTES: u32 = 1 << 24;
 
 /// Iterations of loops after which an invocation looks at the clock, which may be across a bus.
 const LOOP_INTERVAL: u32 = 1024;
@@ -75,6 +79,10 @@ pub unsafe fn activate(
             Printf::Off => 0,
             Printf::On | Printf::Invocations => instance.settings.printf_size,
         },
+        table_bytes: match state.options.sanitize.checks.contains(Check::Addresses) {
+            true => TABLE_BYTES,
+            false => 0,
+        },
         constant_bytes: match (has_constants, physical.cpu) {
             (true, true) => CPU_CONSTANT_BYTES,
             (true, false) => CONSTANT_BYTES,
@@ -89,10 +97,13 @@ pub unsafe fn activate(
     if edited.emulated.abort {
         let mut arena = Arena::create(&setup);
         if let Err(error) = &arena
-            && setup.print_bytes > 0
+            && setup.print_bytes + setup.table_bytes > 0
         {
-            setup.print_bytes = 0;
-            let text = format!("printf: shaders do not print: no memory: {}", error.reason);
+            (setup.print_bytes, setup.table_bytes) = (0, 0);
+            let text = format!(
+                "printf and sanitize: shaders do not print and addresses are not tested: no memory: {}",
+                error.reason
+            );
             instance.log.line(Level::Error, &text);
             arena = Arena::create(&setup);
         }
@@ -102,6 +113,10 @@ pub unsafe fn activate(
             let skipped = physical.stores.refused().map(|stage| stage.execution_model);
             state.options.prints = Some(area.options(skipped.collect()));
             state.prints = Some(Prints::new(area, instance.settings.dump_dir.is_some()));
+        }
+        if let Some(area) = arena.take_table() {
+            state.options.sanitize.buffer_table = Some(area.address);
+            state.addresses = Some(Addresses::new(area));
         }
         describe(instance, physical, &arena, true);
         if edited.has_protected_queue {
@@ -118,7 +133,7 @@ pub unsafe fn activate(
     } else {
         log_no_prints(instance, physical);
         if has_constants && edited.has_addresses {
-            setup.print_bytes = 0;
+            (setup.print_bytes, setup.table_bytes) = (0, 0);
             state.constants_only = constants_only(instance, physical, setup);
         }
     }
@@ -145,6 +160,7 @@ fn new_state(instance: &Instance, physical: &PhysicalDevice, edited: &EditedCrea
         ext_fault: edited.ext_fault,
         vendor_binary: edited.vendor_binary,
         report_masked: edited.report_masked,
+        address_api: edited.api,
         options: Options {
             lowers: lowered(edited.emulated),
             compact_records: !LOADS_BINARIES.iter().any(|name| edited.has_extension(name)),
@@ -215,6 +231,7 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, phy
     let mut sanitize = Sanitize {
         skipped_models: skipped.map(|stage| stage.execution_model).collect(),
         counts_all_loops: physical.loop_limit.is_some(),
+        buffer_table: None,
         // Of drivers that support the extension, the layer knows no memory that shaders can read.
         loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then_some(LoopTimeout {
             milliseconds: settings.loop_timeout_ms,
@@ -240,6 +257,7 @@ fn describe_checks(instance: &Instance, physical: &PhysicalDevice, state: &Abort
     for text in sanitize::left_out(state)
         .into_iter()
         .chain(sanitize::without_buffers(state))
+        .chain(sanitize::without_addresses(state))
         .chain(sanitize::in_vain(state, physical.loop_limit))
     {
         log(Level::Warning, &text);

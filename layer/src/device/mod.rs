@@ -1,6 +1,7 @@
 //! Physical devices and devices: capabilities, creation, and the layer's state.
 
 pub mod activate;
+pub mod addresses;
 pub mod create_info;
 mod deferred_module;
 mod identity;
@@ -17,4 +18,5 @@ pub mod sanitize;
 pub mod shader;
 pub mod specialization;
 pub mod state;
+mod submit_mark;
 mod unused_aborts;

@@ -126,6 +126,14 @@ pub fn without_buffers(state: &AbortState) -> Option<String> {
     })
 }
 
+/// Why the check of addresses is left out, for the log. None if it is not.
+pub fn without_addresses(state: &AbortState) -> Option<String> {
+    let is_left_out = state.options.sanitize.checks.contains(Check::Addresses) && !state.emulated.abort;
+    is_left_out.then(|| {
+        "no check of addresses: the layer does not emulate VK_KHR_shader_abort there; set emulation = force".to_owned()
+    })
+}
+
 /// Why the check of loops cannot fail on a driver that ends every loop after `limit` iterations, for the log. None if it can.
 pub fn in_vain(state: &AbortState, limit: Option<u32>) -> Option<String> {
     let Sanitize {

@@ -43,6 +43,13 @@ pub unsafe fn destroy_object(
                 state.retire(recording);
             }
         }
+        if let Some(addresses) = device.state.as_ref().and_then(|state| state.addresses.as_ref()) {
+            match command {
+                "vkDestroyBuffer" => addresses.remove(vk::Buffer::from_raw(object)),
+                "vkFreeMemory" => addresses.free(vk::DeviceMemory::from_raw(object)),
+                _ => {}
+            }
+        }
         let Some(next) = pick(&device.next) else {
             return;
         };

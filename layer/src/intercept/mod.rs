@@ -15,6 +15,7 @@ macro_rules! forward {
 mod policy;
 
 mod batch;
+mod buffer;
 mod command_buffer;
 mod debug_utils;
 mod destroy;

@@ -99,6 +99,11 @@ fn records(device: &Device) -> bool {
     device.state.as_ref().is_some_and(|state| state.commands.is_some())
 }
 
+/// Whether addresses of the device's buffers are tested.
+fn tests_addresses(device: &Device) -> bool {
+    device.state.as_ref().is_some_and(|state| state.addresses.is_some())
+}
+
 /// `vkGetDeviceProcAddr`. A device that does not use the extensions gets the next layer's functions, except for
 /// `vkGetDeviceProcAddr`, `vkDestroyDevice`, and unless nothing is logged or written the commands that take SPIR-V.
 ///
@@ -120,7 +125,8 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
             }
             Some((Kind::Device | Kind::Shader, _)) => next(),
             Some((Kind::Recorded, own)) if records(device) => next().map(|_| own),
-            Some((Kind::Recorded, _)) => next(),
+            Some((Kind::Addressed, own)) if tests_addresses(device) => next().map(|_| own),
+            Some((Kind::Recorded | Kind::Addressed, _)) => next(),
             Some((Kind::Fault, own)) => match &device.state {
                 Some(state) if state.requested.fault => Some(own),
                 // Enabled by the layer: the application did not ask for the command.

@@ -1,5 +1,6 @@
 //! `VkQueue`.
 
+use super::buffer::publish_buffers;
 use super::wait;
 use crate::device::state::{Device, QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
@@ -153,6 +154,7 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
     let Some(state) = &device.state else {
         return;
     };
+    publish_buffers(device, state);
     if let Some(first) = submits.iter().find(|submit| submit.count() > 0) {
         let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
         let only = match total {

@@ -24,6 +24,8 @@ pub enum Kind {
     AlwaysDevice,
     /// `VK_KHR_device_fault`. Returned where the device enables it.
     Fault,
+    /// A device. Returned where addresses of buffers are tested (the check `addresses`).
+    Addressed,
     /// A command buffer. Returned where its commands are recorded (`commands = on`).
     Recorded,
 }

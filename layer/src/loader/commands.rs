@@ -145,6 +145,11 @@ macro_rules! commands {
                 Device vkQueueInsertDebugUtilsLabelEXT: vk::PFN_vkQueueInsertDebugUtilsLabelEXT
                     => custom (debug_utils::insert_queue_label);
 
+                Addressed vkCreateBuffer: vk::PFN_vkCreateBuffer => custom (buffer::create);
+                Addressed vkBindBufferMemory: vk::PFN_vkBindBufferMemory => custom (buffer::bind);
+                Addressed vkBindBufferMemory2 | vkBindBufferMemory2KHR: vk::PFN_vkBindBufferMemory2
+                    => custom (buffer::bind2);
+
                 Device vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer => custom (command_buffer::begin);
                 Device vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer => custom (command_buffer::reset);
                 Device vkAllocateCommandBuffers: vk::PFN_vkAllocateCommandBuffers => custom (command_buffer::allocate);
@@ -162,9 +167,7 @@ macro_rules! commands {
             called_on_devices {
                 vkCreateFence: vk::PFN_vkCreateFence;
                 vkResetFences: vk::PFN_vkResetFences;
-                vkCreateBuffer: vk::PFN_vkCreateBuffer;
                 vkGetBufferMemoryRequirements: vk::PFN_vkGetBufferMemoryRequirements;
-                vkBindBufferMemory: vk::PFN_vkBindBufferMemory;
                 vkAllocateMemory: vk::PFN_vkAllocateMemory;
                 vkMapMemory: vk::PFN_vkMapMemory;
                 vkGetBufferDeviceAddress: vk::PFN_vkGetBufferDeviceAddress;

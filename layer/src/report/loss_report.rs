@@ -8,13 +8,15 @@ use super::native;
 use super::pending_commands::{pending_command_buffers, pending_commands};
 use super::prints::{deliver_last_prints, deliver_prints};
 use crate::arena::readback::RecordRange;
+use crate::device::addresses::Addresses;
 use crate::device::state::{AbortState, Device, LossData, Module, Recording, Suspects};
 use crate::log::Level;
 use ash::vk::{self, Handle as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
-use vkabort_instrument::Trap;
+use vkabort_instrument::{Check, Trap};
+use vkabort_record::buffer_table::address_in;
 use vkabort_record::framing::split;
 use vkabort_record::message_data::MessageData;
 use vkabort_record::records::Records;
@@ -149,7 +151,21 @@ fn report_of_records(
         Some(module) => module_info(state, &module, pending),
         None => ModuleInfo::default(),
     };
-    Report::build(records, &find_module, options)
+    let mut report = Report::build(records, &find_module, options);
+    if let Some(addresses) = &state.addresses {
+        describe_addresses(addresses, &mut report);
+    }
+    report
+}
+
+/// Adds what the addresses of failed checks have to do with the buffers of the program.
+fn describe_addresses(addresses: &Addresses, report: &mut Report) {
+    let name = Some(Check::Addresses.name());
+    for site in report.sites.iter_mut().filter(|site| site.check.as_deref() == name) {
+        let message = site.samples.first().map(|sample| &sample.message);
+        let access = message.and_then(|message| address_in(&message.text, &message.bytes));
+        site.address = access.map(|(address, bytes)| addresses.describe(address, bytes));
+    }
 }
 
 /// Builds the report of a native driver's message data, which does not name its modules.

@@ -32,6 +32,9 @@ report_rows! {
     /// The check of the sanitizer that planted the abort; `None` for the module's own aborts.
     check: Option<String> [absent if "Option::is_none"]
         [line 0: |site| site.check.as_ref().map(|check| format!("check: {check}"))];
+    /// What the address of a failed check of the first sample has to do with the buffers of the program.
+    address: Option<String> [absent if "Option::is_none"]
+        [line 1: |site| site.address.as_ref().map(|address| format!("address: {address}"))];
     /// The function that aborted.
     function: Option<String>;
     /// A shortest call path to it from an entry point, outermost first.
@@ -42,35 +45,35 @@ report_rows! {
     snippet: Option<Snippet> [absent if "Option::is_none"];
     /// Stages in which it was reached.
     stages: Vec<StageReport>
-        [line 3: shader];
+        [line 4: shader];
     /// Names of the pipelines and shader objects that the aborting invocations may have run.
     pipelines: Vec<String>
-        [line 4: |site| pipelines(&site.pipelines, site.unnamed_pipelines)];
+        [line 5: |site| pipelines(&site.pipelines, site.unnamed_pipelines)];
     /// Number of such objects without a name.
     unnamed_pipelines: u64 [absent if "is_zero"];
     /// The values of the module's specialisation constants. Empty if it has none, or if they are not known.
     specializations: Vec<SpecializationReport> [absent if "Vec::is_empty"]
-        [line 8: specializations];
+        [line 9: specializations];
     /// Debug-utils name of the command buffer, if only one can have aborted.
     command_buffer: Option<String> [absent if "Option::is_none"]
-        [line 4: |site| list("command buffer", site.command_buffer.as_slice())];
+        [line 5: |site| list("command buffer", site.command_buffer.as_slice())];
     /// Names of the queues that the aborting invocations may have run on.
     queues: Vec<String>
-        [line 4: |site| queues(&site.queues)];
+        [line 5: |site| queues(&site.queues)];
     /// Debug-utils labels of the queue under which all work that can have aborted was submitted, outermost first.
     queue_labels: Vec<String> [absent if "Vec::is_empty"]
-        [line 4: |site| queue_label(&site.queue_labels)];
+        [line 5: |site| queue_label(&site.queue_labels)];
     /// The first commands of pending work that can have run the invocation of the first sample.
     commands: Vec<CommandReport> [absent if "Vec::is_empty"]
-        [line 5: |site| commands(&site.commands, site.command_count, &site.labels)];
+        [line 6: |site| commands(&site.commands, site.command_count, &site.labels)];
     /// Number of such commands.
     command_count: u64 [absent if "is_zero"];
     /// Debug-utils labels that are open at each of these commands, outermost first.
     labels: Vec<String> [absent if "Vec::is_empty"]
-        [line 6: |site| labels(&site.labels)];
+        [line 7: |site| labels(&site.labels)];
     /// Invocations that aborted here.
     invocations: u64
-        [line 9: counts];
+        [line 10: counts];
     /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
     repeats: Option<u64> [absent if "Option::is_none"];
     /// Distinct messages among those invocations; 0 with `repeats`.
@@ -80,15 +83,15 @@ report_rows! {
     /// Some of the messages, in the order of their records: distinct ones, then others. With `repeats`, the first message that was
     /// ever reported.
     samples: Vec<Sample>
-        [line 1: |site| site.samples.first().and_then(condition)]
-        [line 2: |site| site.samples.first().and_then(|first| values(first, site.values_left_out))]
-        [line 7: invocation]
-        [line 11: notes_of_first];
+        [line 2: |site| site.samples.first().and_then(condition)]
+        [line 3: |site| site.samples.first().and_then(|first| values(first, site.values_left_out))]
+        [line 8: invocation]
+        [line 12: notes_of_first];
     /// Number of variables at the abort for which the records had no room.
     values_left_out: u64 [absent if "is_zero"];
     /// Sites that can send the same message, if the bytes do not identify one.
     also_possible: Vec<String>
-        [line 10: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
+        [line 11: |site| site.also_possible.iter().map(|place| format!("one of: {place}")).collect::<Vec<_>>()];
 }
 
 /// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`

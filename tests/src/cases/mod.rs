@@ -58,6 +58,7 @@ mod real_trap;
 mod recovery;
 mod report;
 mod sanitize;
+mod sanitize_addresses;
 mod sanitize_loops;
 mod sanitize_refused;
 mod sanitize_stages;
@@ -147,6 +148,7 @@ pub fn all() -> Vec<Case> {
         sanitize_refused::CASES,
         sanitize_stages::CASES,
         sanitize_loops::CASES,
+        sanitize_addresses::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
         self_check::CASES,

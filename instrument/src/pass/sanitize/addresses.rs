@@ -35,6 +35,7 @@ use crate::sanitize::Check;
 use crate::spv::op::{decoration, memory_operands, storage_class};
 use crate::spv::{Id, Inst, Literal, op};
 use smallvec::smallvec;
+use vkabort_record::buffer_table::OUTSIDE;
 
 /// An access through an address.
 struct Physical<'w> {
@@ -153,7 +154,7 @@ fn plant_tests<'w>(
     let AddressTest { is_outside, .. } = planter.address_test();
     let mut text = Message::new(verb);
     text.push_text(" of %u bytes at address 0x%08x%08x");
-    text.push_literal(&format!(" is outside of every buffer{suffix}"));
+    text.push_literal(&format!("{OUTSIDE}{suffix}"));
     planter.plant_with(
         Check::Addresses,
         &place,

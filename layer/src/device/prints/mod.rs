@@ -7,6 +7,7 @@ mod tables;
 
 use crate::arena::PrintArea;
 use crate::device::state::Queue;
+use crate::device::submit_mark::SubmitMark;
 use crate::locks::lock;
 use chunks::Chunks;
 use std::collections::{HashMap, VecDeque};
@@ -33,9 +34,6 @@ pub struct Prints {
     /// Calls that found the reader busy, which reads again for them.
     pub requests: AtomicU32,
 }
-
-/// Work submitted before a chunk was retired: for each queue its submissions.
-type SubmitMark = Vec<(Arc<Queue>, u64)>;
 
 /// What was read so far.
 #[derive(Default)]
@@ -72,21 +70,11 @@ impl Prints {
     /// Reads the new prints. `queues`: those of the device.
     pub fn read(&self, reader: &mut Reader, queues: impl FnOnce() -> Vec<Arc<Queue>>) -> Vec<PrintLine> {
         let cursors: [u32; CHUNKS as usize] = std::array::from_fn(|chunk| self.area.cursor(chunk as u32));
-        let is_complete = |mark: &SubmitMark| {
-            let mut queues = mark.iter();
-            queues.all(|(queue, submitted)| queue.counters.completed() >= *submitted)
-        };
         let (tables, mut lines) = (lock(&self.tables), Vec::new());
-        let is_finished = reader.chunks.read(&self.area, is_complete, |record| {
+        let is_finished = reader.chunks.read(&self.area, SubmitMark::is_complete, |record| {
             lines.push(PrintLine::new(&record, tables.table(record.code)));
         });
-        reader.chunks.switch(&self.area, || {
-            let mark = |queue: Arc<Queue>| {
-                let submitted = queue.counters.submitted();
-                (queue, submitted)
-            };
-            queues().into_iter().map(mark).collect()
-        });
+        reader.chunks.switch(&self.area, || SubmitMark::new(queues()));
         self.has_pending
             .store(!is_finished || reader.chunks.has_retired(), Ordering::Relaxed);
         for (seen, cursor) in self.seen.iter().zip(cursors) {

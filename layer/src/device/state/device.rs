@@ -11,7 +11,8 @@ use super::kept_objects::KeptObjects;
 use super::loss::Loss;
 use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
-use crate::arena::Arena;
+use crate::arena::{AddressApi, Arena};
+use crate::device::addresses::Addresses;
 use crate::device::loop_clock::LoopClock;
 use crate::device::prints::Prints;
 use crate::loader::dispatch::DeviceTable;
@@ -55,6 +56,10 @@ pub struct AbortState {
     pub lacks_feature: bool,
     /// Prints of shaders, in memory of the arena.
     pub prints: Option<Prints>,
+    /// The buffers that have addresses, if these are tested, in memory of the arena.
+    pub addresses: Option<Addresses>,
+    /// How to get the address of a buffer.
+    pub address_api: AddressApi,
     /// Measures the time that loops run, if they have checks of it.
     pub loop_clock: Option<LoopClock>,
     /// Memory for constant data on a device without aborts: an arena whose records are not used.

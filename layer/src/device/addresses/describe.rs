@@ -1,0 +1,117 @@
+//! What an address has to do with the buffers of a program, for people.
+
+/// Addresses below are null with an offset.
+const NULL_BYTES: u64 = 1 << 16;
+/// Distance at which an address has to do with a buffer that is smaller.
+const NEAR: u64 = 1 << 20;
+
+/// A buffer and the addresses that it has, or had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub start: u64,
+    pub end: u64,
+    /// Empty: it has none.
+    pub name: String,
+}
+
+impl Place {
+    fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// `` `particles` (4096 bytes) ``
+    fn show(&self) -> String {
+        let bytes = self.bytes();
+        match self.name.is_empty() {
+            true => format!("a buffer of {bytes} bytes without a name"),
+            false => format!("`{}` ({bytes} bytes)", self.name),
+        }
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+
+    fn is_near(&self, distance: u64) -> bool {
+        distance <= self.bytes().max(NEAR)
+    }
+}
+
+/// Where `bytes` bytes at an address are, which are not in one of the live buffers. `destroyed`: the last ones first.
+pub fn describe<'a>(
+    (address, bytes): (u64, u64),
+    live: &[Place],
+    mut destroyed: impl Iterator<Item = &'a Place>,
+) -> String {
+    match address {
+        0 => return "null".to_owned(),
+        1..NULL_BYTES => return format!("null + {address}"),
+        _ => {}
+    }
+    let around = live.iter().filter(|place| place.contains(address));
+    if let Some(place) = around.max_by_key(|place| place.end) {
+        let beyond = bytes.saturating_sub(place.end - address);
+        return format!("the last {beyond} of the {bytes} bytes are beyond {}", place.show());
+    }
+    if let Some(place) = destroyed.find(|place| place.contains(address)) {
+        return format!(
+            "{} bytes into {}, which was destroyed",
+            address - place.start,
+            place.show()
+        );
+    }
+    let before = live.iter().filter(|place| place.end <= address);
+    let before = before.max_by_key(|place| place.end).map(|place| (address - place.end, place));
+    let behind = live.iter().filter(|place| address < place.start);
+    let behind = behind.min_by_key(|place| place.start).map(|place| (place.start - address, place));
+    let before = before.filter(|(distance, place)| place.is_near(*distance));
+    let behind = behind.filter(|(distance, place)| place.is_near(*distance));
+    match (before, behind) {
+        (Some((0, place)), _) => format!("right behind {}", place.show()),
+        (Some((distance, place)), other) if other.is_none_or(|(other, _)| distance <= other) => {
+            format!("{distance} bytes beyond {}", place.show())
+        }
+        (_, Some((distance, place))) => format!("{distance} bytes before {}", place.show()),
+        _ if live.is_empty() => "the program has no buffer with an address".to_owned(),
+        _ => "near no buffer".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_described_by_the_nearest_buffer() {
+        let place = |start: u64, bytes: u64, name: &str| Place {
+            start,
+            end: start + bytes,
+            name: name.to_owned(),
+        };
+        let live = [
+            place(0x10_0000, 4096, "particles"),
+            place(0x10_2000, 256, ""),
+            place(0x10_0000, 64, "part of particles"),
+        ];
+        let destroyed = [place(0x80_0000, 512, "mesh 12"), place(0x10_2000, 64, "old")];
+        let show = |address, bytes| describe((address, bytes), &live, destroyed.iter());
+        assert_eq!(show(0, 4), "null");
+        assert_eq!(show(64, 4), "null + 64");
+        assert_eq!(show(0x10_1000, 4), "right behind `particles` (4096 bytes)");
+        assert_eq!(show(0x10_1010, 4), "16 bytes beyond `particles` (4096 bytes)");
+        assert_eq!(
+            show(0x10_0ff8, 16),
+            "the last 8 of the 16 bytes are beyond `particles` (4096 bytes)"
+        );
+        assert_eq!(show(0x10_1ffc, 4), "4 bytes before a buffer of 256 bytes without a name");
+        assert_eq!(show(0x0f_fff0, 4), "16 bytes before `particles` (4096 bytes)");
+        assert_eq!(show(0x80_0040, 4), "64 bytes into `mesh 12` (512 bytes), which was destroyed");
+        assert_eq!(
+            show(0x10_20fe, 4),
+            "the last 2 of the 4 bytes are beyond a buffer of 256 bytes without a name"
+        );
+        assert_eq!(show(0x7fff_0000_0000, 4), "near no buffer");
+        let none = describe((0x7fff_0000_0000, 4), &[], destroyed.iter());
+        assert_eq!(none, "the program has no buffer with an address");
+    }
+}

@@ -1,0 +1,300 @@
+//! The buffers of a device that have addresses, for the check `addresses`.
+//!
+//! The layer asks for the address of every buffer that may have one when it gets its memory, so it knows those too that the program
+//! computes or never asks for. What changes is published at the next submission; a buffer that is created while work is pending, which may
+//! learn its address from the host, joins the current table at once. The buffers of the layer itself are not known: no code of a
+//! program accesses them.
+
+mod describe;
+mod versions;
+
+use crate::arena::MappedWords;
+use crate::device::state::Queue;
+use crate::device::submit_mark::SubmitMark;
+use crate::locks::lock;
+use ash::vk::{self, Handle as _};
+use describe::Place;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use versions::Versions;
+use vkabort_record::buffer_table::sorted;
+
+/// Destroyed buffers that reports can name.
+const MAX_DESTROYED: usize = 4096;
+
+/// The buffers of a device.
+pub struct Addresses(Mutex<Buffers>);
+
+struct Buffers {
+    known: HashMap<vk::Buffer, Buffer>,
+    /// The end of each live buffer by its start, sorted.
+    ranges: BTreeMap<(u64, vk::Buffer), u64>,
+    /// Buffers by their memory.
+    bindings: BTreeSet<(vk::DeviceMemory, vk::Buffer)>,
+    /// The last ones at the front.
+    destroyed: VecDeque<Place>,
+    versions: Versions<SubmitMark>,
+    /// The current version differs from `ranges`.
+    is_stale: bool,
+    /// The last table had no room.
+    is_full: bool,
+    /// Some buffer's address is not known: nothing is published any more.
+    is_blind: bool,
+}
+
+/// A buffer with the usage `SHADER_DEVICE_ADDRESS`.
+#[derive(Default)]
+struct Buffer {
+    bytes: u64,
+    memory: vk::DeviceMemory,
+    address: Option<u64>,
+    name: String,
+}
+
+/// Why addresses are not tested any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untested {
+    /// The table has no room for this number of buffers, until work is known to be complete.
+    NoRoom(usize),
+    /// The driver returned no address for a buffer, or did not tell which buffers it has bound.
+    Unknown,
+}
+
+impl Addresses {
+    /// Without buffers. The memory must outlive the result.
+    pub fn new(area: MappedWords) -> Self {
+        Self(Mutex::new(Buffers {
+            known: HashMap::new(),
+            ranges: BTreeMap::new(),
+            bindings: BTreeSet::new(),
+            destroyed: VecDeque::new(),
+            versions: Versions::new(area),
+            is_stale: true,
+            is_full: false,
+            is_blind: false,
+        }))
+    }
+
+    /// A buffer that can have an address was created.
+    pub fn add(&self, buffer: vk::Buffer, bytes: u64) {
+        let new = Buffer {
+            bytes,
+            ..Buffer::default()
+        };
+        lock(&self.0).known.insert(buffer, new);
+    }
+
+    /// Whether a buffer can have an address.
+    pub fn knows(&self, buffer: vk::Buffer) -> bool {
+        lock(&self.0).known.contains_key(&buffer)
+    }
+
+    /// A known buffer has memory now, or needs none, and this address; 0: the driver returned none. `queues`: those of the device.
+    pub fn bind(
+        &self,
+        buffer: vk::Buffer,
+        memory: vk::DeviceMemory,
+        address: u64,
+        queues: impl FnOnce() -> Vec<Arc<Queue>>,
+    ) -> Result<(), Untested> {
+        let mut buffers = lock(&self.0);
+        let Some(known) = buffers.known.get_mut(&buffer) else {
+            return Ok(());
+        };
+        if address == 0 {
+            return buffers.give_up();
+        }
+        let end = address.saturating_add(known.bytes);
+        (known.memory, known.address) = (memory, Some(address));
+        buffers.ranges.insert((address, buffer), end);
+        buffers.bindings.insert((memory, buffer));
+        buffers.is_stale = true;
+        if buffers.versions.append((address, end)) {
+            return Ok(());
+        }
+        let queues = queues();
+        match queues.iter().any(|queue| queue.counters.has_open_submissions()) {
+            true => buffers.publish(queues),
+            false => Ok(()),
+        }
+    }
+
+    /// Which buffers have memory is not known: nothing is tested any more.
+    pub fn give_up(&self) -> Result<(), Untested> {
+        lock(&self.0).give_up()
+    }
+
+    /// A buffer is about to be destroyed.
+    pub fn remove(&self, buffer: vk::Buffer) {
+        let mut buffers = lock(&self.0);
+        if let Some(known) = buffers.known.remove(&buffer) {
+            buffers.end(buffer, known);
+        }
+    }
+
+    /// Memory is about to be freed: its buffers have no address any more.
+    pub fn free(&self, memory: vk::DeviceMemory) {
+        let mut buffers = lock(&self.0);
+        if memory == vk::DeviceMemory::null() {
+            return;
+        }
+        let bound = (memory, vk::Buffer::from_raw(0))..=(memory, vk::Buffer::from_raw(u64::MAX));
+        let bound: Vec<vk::Buffer> = buffers.bindings.range(bound).map(|(_, buffer)| *buffer).collect();
+        for buffer in bound {
+            if let Some(known) = buffers.known.get_mut(&buffer) {
+                let ended = std::mem::take(known);
+                buffers.end(buffer, ended);
+            }
+        }
+    }
+
+    /// Sets the name of a buffer.
+    pub fn set_name(&self, buffer: vk::Buffer, name: &str) {
+        if let Some(known) = lock(&self.0).known.get_mut(&buffer) {
+            name.clone_into(&mut known.name);
+        }
+    }
+
+    /// Publishes what has changed, before a submission that may depend on it.
+    pub fn publish(&self, queues: impl FnOnce() -> Vec<Arc<Queue>>) -> Result<(), Untested> {
+        let mut buffers = lock(&self.0);
+        match buffers.is_stale {
+            true => buffers.publish(queues()),
+            false => Ok(()),
+        }
+    }
+
+    /// Where `bytes` bytes at an address are, for people.
+    pub fn describe(&self, address: u64, bytes: u64) -> String {
+        let buffers = lock(&self.0);
+        let place = |((start, buffer), end): (&(u64, vk::Buffer), &u64)| Place {
+            start: *start,
+            end: *end,
+            name: buffers.known.get(buffer).map(|known| known.name.clone()).unwrap_or_default(),
+        };
+        let live: Vec<Place> = buffers.ranges.iter().map(place).collect();
+        describe::describe((address, bytes), &live, buffers.destroyed.iter())
+    }
+}
+
+impl Buffers {
+    fn publish(&mut self, queues: Vec<Arc<Queue>>) -> Result<(), Untested> {
+        if self.is_blind {
+            return Ok(());
+        }
+        let ranges = self.ranges.iter().map(|((start, _), end)| (*start, *end)).collect();
+        let ranges = sorted(ranges);
+        let is_published = self
+            .versions
+            .publish(&ranges, SubmitMark::is_complete, || SubmitMark::new(queues));
+        self.is_stale = !is_published;
+        let was_full = std::mem::replace(&mut self.is_full, !is_published);
+        match is_published || was_full {
+            true => Ok(()),
+            false => Err(Untested::NoRoom(ranges.len())),
+        }
+    }
+
+    fn give_up(&mut self) -> Result<(), Untested> {
+        self.versions.withdraw();
+        match std::mem::replace(&mut self.is_blind, true) {
+            true => Ok(()),
+            false => Err(Untested::Unknown),
+        }
+    }
+
+    /// A buffer has no address any more.
+    fn end(&mut self, buffer: vk::Buffer, known: Buffer) {
+        let Some(start) = known.address else { return };
+        self.is_stale = true;
+        self.bindings.remove(&(known.memory, buffer));
+        if let Some(end) = self.ranges.remove(&(start, buffer)) {
+            self.destroyed.push_front(Place {
+                start,
+                end,
+                name: known.name,
+            });
+            self.destroyed.truncate(MAX_DESTROYED);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr::NonNull;
+    use std::sync::atomic::AtomicU32;
+    use vkabort_record::buffer_table::{FIRST_VERSION, version_bytes};
+
+    /// Addresses with room for two versions of three buffers.
+    fn addresses() -> (Addresses, &'static [AtomicU32]) {
+        let bytes = FIRST_VERSION + 2 * version_bytes(3) as u32;
+        let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(0)).collect();
+        let words = &*words.leak();
+        let base = NonNull::from(words).cast();
+        // SAFETY: the words are never freed.
+        (Addresses::new(unsafe { MappedWords::new(base, 0x1000, bytes) }), words)
+    }
+
+    fn buffer(number: u64) -> vk::Buffer {
+        vk::Buffer::from_raw(number)
+    }
+
+    #[test]
+    fn buffers_are_known_from_their_memory_to_their_end() {
+        let (addresses, words) = addresses();
+        let current = || words[0].load(std::sync::atomic::Ordering::Relaxed) as usize / 4;
+        let count = || words[current()].load(std::sync::atomic::Ordering::Relaxed);
+        let memory = vk::DeviceMemory::from_raw(9);
+        for number in 1..=3 {
+            addresses.add(buffer(number), 256);
+            addresses.set_name(buffer(number), &format!("buffer {number}"));
+        }
+        assert_eq!(current(), 0, "nothing is published before a submission");
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(count(), 0);
+        for number in 1..=3 {
+            assert_eq!(addresses.bind(buffer(number), memory, number << 20, Vec::new), Ok(()));
+        }
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(count(), 3);
+        let version = current();
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(current(), version, "nothing has changed");
+        addresses.remove(buffer(2));
+        let text = "16 bytes into `buffer 2` (256 bytes), which was destroyed";
+        assert_eq!(addresses.describe((2 << 20) + 16, 4), text);
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(count(), 2);
+        addresses.free(memory);
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(count(), 0);
+    }
+
+    #[test]
+    fn without_an_address_nothing_is_tested() {
+        let (addresses, words) = addresses();
+        let current = || words[0].load(std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_ne!(current(), 0);
+        addresses.add(buffer(1), 256);
+        let bind = || addresses.bind(buffer(1), vk::DeviceMemory::null(), 0, Vec::new);
+        assert_eq!(bind(), Err(Untested::Unknown));
+        assert_eq!(bind(), Ok(()), "reported once");
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+        assert_eq!(current(), 0);
+    }
+
+    #[test]
+    fn what_has_no_room_is_not_tested_until_there_is_room() {
+        let (addresses, _) = addresses();
+        for number in 1..=200 {
+            addresses.add(buffer(number), 256);
+            let bound = addresses.bind(buffer(number), vk::DeviceMemory::null(), number << 20, Vec::new);
+            assert_eq!(bound, Ok(()));
+        }
+        assert_eq!(addresses.publish(Vec::new), Err(Untested::NoRoom(200)));
+        (4..=200).for_each(|number| addresses.remove(buffer(number)));
+        assert_eq!(addresses.publish(Vec::new), Ok(()));
+    }
+}
