@@ -88,6 +88,7 @@ mod tests {
             control: Err("none"),
             constants: None,
             prints: None,
+            table: None,
             bytes: BYTES,
             source: AddressSource::Host,
             address_file: None,

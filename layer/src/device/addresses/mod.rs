@@ -226,9 +226,9 @@ mod tests {
     use std::sync::atomic::AtomicU32;
     use vkabort_record::buffer_table::{FIRST_VERSION, version_bytes};
 
-    /// Addresses with room for two versions of three buffers.
+    /// Addresses with room for three versions of three buffers.
     fn addresses() -> (Addresses, &'static [AtomicU32]) {
-        let bytes = FIRST_VERSION + 2 * version_bytes(3) as u32;
+        let bytes = FIRST_VERSION + 3 * version_bytes(3) as u32;
         let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(0)).collect();
         let words = &*words.leak();
         let base = NonNull::from(words).cast();
