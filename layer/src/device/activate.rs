@@ -99,12 +99,15 @@ pub unsafe fn activate(
         if let Err(error) = &arena
             && setup.print_bytes + setup.table_bytes > 0
         {
+            let lost = [
+                (setup.print_bytes, "printf: shaders do not print"),
+                (setup.table_bytes, "sanitize: addresses are not tested"),
+            ];
+            for (_, text) in lost.iter().filter(|(bytes, _)| *bytes > 0) {
+                let text = format!("{text}: no memory: {}", error.reason);
+                instance.log.line(Level::Error, &text);
+            }
             (setup.print_bytes, setup.table_bytes) = (0, 0);
-            let text = format!(
-                "printf and sanitize: shaders do not print and addresses are not tested: no memory: {}",
-                error.reason
-            );
-            instance.log.line(Level::Error, &text);
             arena = Arena::create(&setup);
         }
         let mut arena = arena?;

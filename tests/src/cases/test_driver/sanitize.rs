@@ -15,6 +15,7 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 const CHECKS: &[(&str, &str)] = &[("sanitize", "default"), ("log_level", "warning")];
+const ADDRESSES: &[(&str, &str)] = &[("sanitize", "loops,addresses"), ("log_level", "warning")];
 const SHOWN: &[(&str, &str)] = &[("sanitize", "loops"), ("log_level", "info")];
 
 pub(super) const CASES: &[Case] = cases! {
@@ -58,6 +59,10 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("no_fragment_stores"), set(CHECKS), logs(&["sanitizer: no checks in fragment shaders"]);
     "test_driver_sanitize::the_log_says_what_is_planted" => compute(gpu, true),
         on_driver(""), set(SHOWN), logs(&["sanitizer: plants loops into every module (loop_budget = 16777216, loop_timeout_ms = 500)"]);
+    "test_driver_sanitize::addresses_without_memory_for_their_table" => compute(gpu, true),
+        on_driver("refuse=memory:1"), set(ADDRESSES), logs(&["sanitize: addresses are not tested: no memory: "]);
+    "test_driver_sanitize::addresses_on_a_native_driver" => compute(gpu, true), on_driver("native=abort+fault+data"),
+        set(ADDRESSES), logs(&["no check of addresses: the layer does not emulate VK_KHR_shader_abort there; set emulation = force"]);
     "test_driver_sanitize::an_explicit_emulation_counts" => not_advertised(gpu),
         on_driver("no_vertex_stores"), set(&[("sanitize", "loops"), ("emulation", "off")]);
 };
