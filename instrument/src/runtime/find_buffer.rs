@@ -1,26 +1,33 @@
-//! The search for the buffer of an address, in the table of `vkabort_record::buffer_table`.
+//! The search for the buffer that an address belongs to, in the table of `vkabort_record::buffer_table`.
 //!
 //! ```text
-//! uvec4 vkabort_find_buffer(uvec2 address, uint bytes)
-//!     current = CURRENT
-//!     if (current != 0) {
-//!         first = 0, left = COUNT                                    phase 1: the last range that does not begin behind the address
-//!         while (left > 1) { half = left / 2; if (ranges[first + half].start <= address) first += half; left -= half }
-//!         found = 0                                                  phase 2: this range, then those of the tail
-//!         for (i = 0; i <= TAIL && found has no end; ++i) {
-//!             at = i == 0 ? first : COUNT + i - 1
-//!             if (at < COUNT + TAIL && ranges[at] has the bytes) found = ranges[at]
+//! uvec4 vkabort_find_buffer(uvec2 address)
+//!     best = ALL
+//!     if (CURRENT != 0) {
+//!         best = 0, nearest = NEAR, first = 0, left = COUNT, tried = 0
+//!         for (;;) {
+//!             half = left / 2, halves = half != 0        first the last range that does not begin behind the address ..
+//!             if (!halves && (nearest == 0 || tried == TAIL + 2)) break
+//!             at = halves ? first + half : tried == 0 ? first : tried == 1 ? first + 1 : COUNT + tried - 2
+//!             range = ranges[at]
+//!             first = halves && range.start <= address ? at : first
+//!             left -= half
+//!             distance = halves || at >= COUNT + TAIL ? NEAR : the distance of the address from the range
+//!             (best, nearest) = distance < nearest ? (range, distance) : (best, nearest)
+//!             tried += halves ? 0 : 1                    .. then this one, the next one, and those of the tail
 //!         }
 //!     }
-//!     return current != 0 ? found : ALL
+//!     return best
 //! ```
 //!
-//! Without a table every address passes. The loops end: `left` becomes smaller, and TAIL is read once.
+//! Without a table every address passes. The loop ends: `left` becomes smaller, then `tried` larger, and TAIL is read once. It has little
+//! code and one load, since some drivers execute it, without an effect, for invocations that need no search.
 
 use super::state::Runtime;
 use crate::edit::emitter::Emitter;
+use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::buffer_table::TAIL_OFFSET;
+use vkabort_record::buffer_table::{NEAR, TAIL_OFFSET};
 use vkabort_record::layout::UNIT_BYTES;
 
 /// Bytes behind the start of the area that a version may be at: the pointer arithmetic allows for it.
@@ -58,106 +65,112 @@ fn write_difference(out: &mut Emitter, (a_low, a_high): (Id, Id), (b_low, b_high
     (low, out.calculate(op::ISub, (high, borrow)))
 }
 
+/// The distance of an address from a range: 0 inside, at most `far`, a constant of less than 2^31.
+fn write_distance(out: &mut Emitter, range: Id, address: Id, far: Id) -> Id {
+    let (bool, zero, one) = (out.bool(), out.constant(0), out.constant(1));
+    let mut word = |vector: Id, number: u32| out.calculate(op::CompositeExtract, (vector, Literal(number)));
+    let address = (word(address, 0), word(address, 1));
+    let (start, end) = ((word(range, 0), word(range, 1)), (word(range, 2), word(range, 3)));
+    let before = write_difference(out, start, address);
+    let (low, behind_high) = write_difference(out, address, end);
+    // The address right behind the range has a distance of 1.
+    let behind_low = out.calculate(op::BitwiseOr, (low, one));
+    let mut clamp = |(low, high): (Id, Id)| {
+        let is_inside = out.emit(op::SLessThan, bool, (high, zero));
+        let is_near = out.emit(op::IEqual, bool, (high, zero));
+        let is_low = out.emit(op::ULessThan, bool, (low, far));
+        let is_short = out.emit(op::LogicalAnd, bool, (is_near, is_low));
+        let distance = out.calculate(op::Select, (is_short, low, far));
+        out.calculate(op::Select, (is_inside, zero, distance))
+    };
+    let [before, behind] = [before, (behind_low, behind_high)].map(&mut clamp);
+    // One of them is 0.
+    out.calculate(op::BitwiseOr, (before, behind))
+}
+
 impl Runtime {
     /// Writes the body of the function into `out`, behind its first label `entry`. `all`: what it returns without a table.
-    pub(crate) fn write_find_buffer(
-        &mut self,
-        out: &mut Emitter,
-        table: u64,
-        (address, bytes): (Id, Id),
-        (entry, all): (Id, Id),
-    ) {
+    pub(crate) fn write_find_buffer(&mut self, out: &mut Emitter, table: u64, address: Id, (entry, all): (Id, Id)) {
         let (uint, bool) = (out.uint(), out.bool());
         let unit = self.types(out).unit;
         let none = out.null(unit);
-        let [zero, one, unit_bytes] = [0, 1, UNIT_BYTES].map(|value| out.constant(value));
-        let current = self.load_word(out, table, zero);
+        let [zero, one, two, unit_bytes, far] = [0, 1, 2, UNIT_BYTES, NEAR].map(|value| out.constant(value));
+        let current = self.load_volatile(out, table, zero);
         let is_known = out.emit(op::INotEqual, bool, (current, zero));
-        let [search, halve, half_test, half_body, half_next, halved] = [(); 6].map(|()| out.fresh());
-        let [try_next, try_test, try_body, try_load, tried, try_again, searched, end, result] = [(); 9].map(|()| out.fresh());
-        let [first, next_first, left, next_left] = [(); 4].map(|()| out.fresh());
-        let [i, next_i, found, next_found] = [(); 4].map(|()| out.fresh());
+        let [search, header, next, searched, end, result] = [(); 6].map(|()| out.fresh());
+        let [first, next_first, left, next_left, tried, next_tried] = [(); 6].map(|()| out.fresh());
+        let [best, next_best, nearest, next_nearest, body] = [(); 5].map(|()| out.fresh());
         out.branch_if(is_known, search, end, end);
 
         out.label(search);
-        let count = self.load_word(out, table, current);
+        let count = self.load_volatile(out, table, current);
         let tail_offset = out.constant(TAIL_OFFSET);
         let at_tail = out.calculate(op::IAdd, (current, tail_offset));
-        let tail = self.load_word(out, table, at_tail);
+        let tail = self.load_volatile(out, table, at_tail);
         let ranges = out.calculate(op::IAdd, (current, unit_bytes));
         let total = out.calculate(op::IAdd, (count, tail));
-        out.branch(halve);
+        let tries = out.calculate(op::IAdd, (tail, two));
+        out.branch(header);
 
-        // Phase 1.
-        out.label(halve);
-        out.phi(uint, first, &[(zero, search), (next_first, half_next)]);
-        out.phi(uint, left, &[(count, search), (next_left, half_next)]);
-        out.op(op::LoopMerge, (halved, half_next, Literal(0)));
-        out.branch(half_test);
-        out.label(half_test);
-        let has_more = out.emit(op::UGreaterThan, bool, (left, one));
-        out.op(op::BranchConditional, (has_more, half_body, halved));
-        out.label(half_body);
+        out.label(header);
+        out.phi(uint, first, &[(zero, search), (next_first, next)]);
+        out.phi(uint, left, &[(count, search), (next_left, next)]);
+        out.phi(uint, tried, &[(zero, search), (next_tried, next)]);
+        out.phi(unit, best, &[(none, search), (next_best, next)]);
+        out.phi(uint, nearest, &[(far, search), (next_nearest, next)]);
         let half = out.calculate(op::ShiftRightLogical, (left, one));
-        let middle = out.calculate(op::IAdd, (first, half));
-        let range = self.load_range(out, table, ranges, middle);
-        let is_behind = write_begins_behind(out, range, address);
-        out.op(op::Select, (uint, next_first, is_behind, first, middle));
-        out.op(op::ISub, (uint, next_left, left, half));
-        out.branch(half_next);
-        out.label(half_next);
-        out.branch(halve);
-        out.label(halved);
-        out.branch(try_next);
+        let halves = out.emit(op::INotEqual, bool, (half, zero));
+        let is_left = out.emit(op::ULessThan, bool, (tried, tries));
+        let is_outside = out.emit(op::INotEqual, bool, (nearest, zero));
+        let has_next = out.emit(op::LogicalAnd, bool, (is_outside, is_left));
+        let goes_on = out.emit(op::LogicalOr, bool, (halves, has_next));
+        out.op(op::LoopMerge, (searched, next, Literal(0)));
+        out.op(op::BranchConditional, (goes_on, body, searched));
 
-        // Phase 2.
-        out.label(try_next);
-        out.phi(uint, i, &[(zero, halved), (next_i, try_again)]);
-        out.phi(unit, found, &[(none, halved), (next_found, try_again)]);
-        out.op(op::LoopMerge, (searched, try_again, Literal(0)));
-        out.branch(try_test);
-        out.label(try_test);
-        let is_left = out.emit(op::ULessThanEqual, bool, (i, tail));
-        let end_low = out.calculate(op::CompositeExtract, (found, Literal(2)));
-        let end_high = out.calculate(op::CompositeExtract, (found, Literal(3)));
-        let any = out.calculate(op::BitwiseOr, (end_low, end_high));
-        let is_missing = out.emit(op::IEqual, bool, (any, zero));
-        let goes_on = out.emit(op::LogicalAnd, bool, (is_left, is_missing));
-        out.op(op::BranchConditional, (goes_on, try_body, searched));
-        out.label(try_body);
-        let is_first = out.emit(op::IEqual, bool, (i, zero));
-        let behind = out.calculate(op::IAdd, (count, i));
-        let in_tail = out.calculate(op::ISub, (behind, one));
-        let at = out.calculate(op::Select, (is_first, first, in_tail));
-        let exists = out.emit(op::ULessThan, bool, (at, total));
-        out.branch_if(exists, try_load, tried, tried);
-        out.label(try_load);
+        out.label(body);
+        let step = out.calculate(op::Select, (halves, half, tried));
+        let from_first = out.calculate(op::IAdd, (first, step));
+        let behind = out.calculate(op::IAdd, (count, tried));
+        let in_tail = out.calculate(op::ISub, (behind, two));
+        let is_tail = out.emit(op::UGreaterThan, bool, (tried, one));
+        let at = out.calculate(op::Select, (is_tail, in_tail, from_first));
         let range = self.load_range(out, table, ranges, at);
-        let is_inside = write_is_inside(out, range, address, bytes);
+        let is_behind = write_begins_behind(out, range, address);
+        let is_low = out.emit(op::LogicalNot, bool, is_behind);
+        let moves = out.emit(op::LogicalAnd, bool, (halves, is_low));
+        out.op(op::Select, (uint, next_first, moves, at, first));
+        out.op(op::ISub, (uint, next_left, left, half));
+        let distance = write_distance(out, range, address, far);
+        let exists = out.emit(op::ULessThan, bool, (at, total));
+        let is_nearer = out.emit(op::ULessThan, bool, (distance, nearest));
+        let is_tried = out.emit(op::LogicalNot, bool, halves);
+        let may_improve = out.emit(op::LogicalAnd, bool, (is_tried, exists));
+        let improves = out.emit(op::LogicalAnd, bool, (may_improve, is_nearer));
+        out.op(op::Select, (uint, next_nearest, improves, distance, nearest));
         let bool4 = out.vector(bool, 4);
-        let mask = out.emit(op::CompositeConstruct, bool4, [is_inside; 4].as_slice());
-        let chosen = out.emit(op::Select, unit, (mask, range, none));
-        out.branch(tried);
-        out.label(tried);
-        out.phi(unit, next_found, &[(none, try_body), (chosen, try_load)]);
-        out.branch(try_again);
-        out.label(try_again);
-        out.op(op::IAdd, (uint, next_i, i, one));
-        out.branch(try_next);
+        let mask = out.emit(op::CompositeConstruct, bool4, [improves; 4].as_slice());
+        out.op(op::Select, (unit, next_best, mask, range, best));
+        let counted = out.calculate(op::Select, (halves, zero, one));
+        out.op(op::IAdd, (uint, next_tried, tried, counted));
+        out.branch(next);
+        out.label(next);
+        out.branch(header);
 
+        // A phi of the header: SwiftShader goes on computing other values for invocations that have left the loop.
         out.label(searched);
         out.branch(end);
         out.label(end);
-        out.phi(unit, result, &[(all, entry), (found, searched)]);
+        out.phi(unit, result, &[(all, entry), (best, searched)]);
         out.op(op::ReturnValue, result);
     }
 
     /// Loads a word of the table, which the host may change.
-    fn load_word(&mut self, out: &mut Emitter, table: u64, offset: Id) -> Id {
+    fn load_volatile(&mut self, out: &mut Emitter, table: u64, offset: Id) -> Id {
         let ty = self.types(out).uint_pointer;
         let pointer = self.pointer_behind(out, ty, table, offset, AREA_BYTES);
-        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
-        out.calculate(op::AtomicLoad, (pointer, scope, relaxed))
+        let [Literal(bits), alignment] = self.access(4);
+        let access = [Literal(bits | VOLATILE), alignment];
+        out.calculate(op::Load, (pointer, access.as_slice()))
     }
 
     /// Loads range number `at` of the version whose ranges begin at the byte offset `ranges`.

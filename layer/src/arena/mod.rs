@@ -98,7 +98,9 @@ impl Arena {
             }
         };
         // New memory is zeroed.
-        let prints = setup.prints_start().map(|start| PrintArea::new(words(start, setup.print_bytes)));
+        let prints = setup
+            .prints_start()
+            .map(|start| PrintArea::new(words(start, setup.print_bytes)));
         let table = setup.table_start().map(|start| words(start, setup.table_bytes));
         Self {
             records,

@@ -113,7 +113,8 @@ pub mod testing {
                 false => slots,
             };
             if slot >= slots {
-                self.0.word(DROPPED_OFFSET + 4 * SHARED_COUNTER)?
+                self.0
+                    .word(DROPPED_OFFSET + 4 * SHARED_COUNTER)?
                     .fetch_add(1, Ordering::AcqRel);
                 return None;
             }

@@ -87,7 +87,8 @@ impl ArenaSetup<'_> {
     }
 
     fn table_end(&self) -> u32 {
-        self.table_start().map_or(self.prints_end(), |start| start + self.table_bytes)
+        self.table_start()
+            .map_or(self.prints_end(), |start| start + self.table_bytes)
     }
 
     /// Offset of the memory for constant data, in bytes. None if there is no such memory.

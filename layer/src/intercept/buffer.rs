@@ -121,7 +121,10 @@ unsafe fn note(
     let get = AddressApi::function(state.address_api, &device.next);
     // SAFETY: the buffer has the usage SHADER_DEVICE_ADDRESS and its memory, and the feature is enabled.
     let address = get.map_or(0, |get| unsafe { get(device.handle, &info) });
-    log_untested(device, addresses.bind(buffer, memory, address, || state.queues.values()));
+    log_untested(
+        device,
+        addresses.bind(buffer, memory, address, || state.queues.values()),
+    );
 }
 
 /// Publishes the addresses of buffers that shaders of the next submission may access.

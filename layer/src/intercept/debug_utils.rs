@@ -64,7 +64,11 @@ pub unsafe extern "system" fn set_object_name(
         forward!(handle, vkSetDebugUtilsObjectNameEXT, |device, next| {
             if let (Some(state), Some(info)) = (&device.state, info.as_ref()) {
                 let name = text(info.p_object_name);
-                if let Some(addresses) = state.addresses.as_ref().filter(|_| info.object_type == vk::ObjectType::BUFFER) {
+                if let Some(addresses) = state
+                    .addresses
+                    .as_ref()
+                    .filter(|_| info.object_type == vk::ObjectType::BUFFER)
+                {
                     addresses.set_name(vk::Buffer::from_raw(info.object_handle), &name);
                 }
                 state.objects.set_name(info.object_type, info.object_handle, name);

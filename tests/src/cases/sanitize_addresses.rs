@@ -12,7 +12,7 @@ const ALL_CHECKS: &[(&str, &str)] = &[("sanitize", "all")];
 
 pub(super) const CASES: &[Case] = cases! {
     "sanitize_addresses::a_store_beyond_a_buffer" => fault(gpu, "particles.values[word == 7u ? 1028u : i] = 1u;"), set(ADDRESSES),
-        logs(&["a store of 4 bytes at address 0x", " is outside of every buffer: `particles.values[",
+        logs(&["a store of 4 bytes at address 0x", " is outside of its buffer: `particles.values[",
             "address: 16 bytes beyond `particles` (4096 bytes)"]);
     "sanitize_addresses::a_load_right_behind_a_buffer" => fault(gpu, "result = particles.values[word == 7u ? 1024u : i];"),
         set(ADDRESSES), logs(&["a load of 4 bytes at address 0x", "address: right behind `particles` (4096 bytes)"]);
@@ -21,7 +21,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_addresses::a_vector_at_the_end_of_a_buffer" => fault(gpu, VECTOR), set(ADDRESSES),
         logs(&["a load of 16 bytes", "address: the last 8 of the 16 bytes are beyond `particles` (4096 bytes)"]);
     "sanitize_addresses::null" => fault(gpu, "Particles p = Particles(word == 7u ? uvec2(0) : addresses[0]); result = p.values[16];"),
-        set(ADDRESSES), logs(&["address 0x0000000000000040 is outside of every buffer: `p.values[16]`", "address: null + 64"]);
+        set(ADDRESSES), logs(&["address 0x0000000000000040 is outside of its buffer: `p.values[16]`", "address: null + 64"]);
     "sanitize_addresses::a_buffer_that_was_destroyed" =>
         fault(gpu, "Particles p = Particles(addresses[word == 7u ? 1 : 0]); p.values[4] = 1u;"), set(ADDRESSES),
         logs(&["a store of 4 bytes", "address: 16 bytes into `mesh 12` (1024 bytes), which was destroyed"]);
@@ -110,7 +110,9 @@ fn buffer<'device>(device: &'device Device<'_>, words: usize) -> Result<Buffer<'
 
 fn words_of(addresses: impl IntoIterator<Item = u64>) -> Vec<u32> {
     let words = addresses.into_iter();
-    words.flat_map(|address| [address as u32, (address >> 32) as u32]).collect()
+    words
+        .flat_map(|address| [address as u32, (address >> 32) as u32])
+        .collect()
 }
 
 /// An invocation with a mark has a fault and ends before its access.
@@ -147,7 +149,10 @@ fn aliases(gpu: &Gpu) -> Result<()> {
     let info = |size| vk::BufferCreateInfo::default().size(size).usage(usage);
     // SAFETY: the handles belong to the device, the structures are valid, and the work is complete when they are destroyed.
     unsafe {
-        let buffers = [raw.create_buffer(&info(4096), None)?, raw.create_buffer(&info(1024), None)?];
+        let buffers = [
+            raw.create_buffer(&info(4096), None)?,
+            raw.create_buffer(&info(1024), None)?,
+        ];
         let needs = buffers.map(|buffer| raw.get_buffer_memory_requirements(buffer));
         let offset = 1024u64.next_multiple_of(needs[1].alignment);
         let types = needs[0].memory_type_bits & needs[1].memory_type_bits;
@@ -196,7 +201,9 @@ fn frames(gpu: &Gpu) -> Result<()> {
     for _ in 0..12 {
         tables.push(Buffer::storage(&device, &[0; 2])?);
     }
-    let kernels = tables.iter().map(|table| Kernel::new(&device, &spirv, &[&words, table]));
+    let kernels = tables
+        .iter()
+        .map(|table| Kernel::new(&device, &spirv, &[&words, table]));
     let kernels: Vec<Kernel<'_>> = kernels.collect::<Result<_>>()?;
     let mut pending = std::collections::VecDeque::new();
     for (kernel, table) in kernels.iter().zip(&tables) {
@@ -250,8 +257,14 @@ fn many(gpu: &Gpu) -> Result<()> {
         let words = Buffer::storage(&device, &before)?;
         // A word of every buffer, and one in front of a buffer.
         let body = "
-            for (uint at = i; at < 100000u; at += 64u) { particles.values[at * 64u + 3u] = i; }
-            if (word == 7u) { result = particles.values[64u * 777u - 1u]; }";
+            for (uint at = i; at < 100000u; at += 64u) {
+                uint carry, low = uaddCarry(addresses[0].x, at * 256u, carry);
+                Particles p = Particles(uvec2(low, addresses[0].y + carry));
+                p.values[3] = i;
+            }
+            uint carry, low = uaddCarry(addresses[0].x, 256u * 777u - 4u, carry);
+            Particles p = Particles(uvec2(low, addresses[0].y + carry));
+            if (word == 7u) { result = p.values[0]; }";
         let kernel = Kernel::new(&device, &shader(body)?, &[&words, &table])?;
         expect_success(kernel.run_to_end(2)?)?;
         same_words(&words.read(), &incremented(&before))?;

@@ -106,8 +106,8 @@ pub(crate) fn lower(
 
 /// A planted function of one block, which returns a constant.
 struct PlantedBody {
-    /// The first two, if it has any.
-    parameters: [Id; 2],
+    /// The first, if it has any.
+    parameter: Id,
     label: Id,
     result: Id,
 }
@@ -292,8 +292,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
             return;
         };
         self.replace_body(planted.find_buffer, |runtime, out, body| {
-            let [address, bytes] = body.parameters;
-            runtime.write_find_buffer(out, table, (address, bytes), (body.label, body.result));
+            runtime.write_find_buffer(out, table, body.parameter, (body.label, body.result));
         });
     }
 
@@ -308,12 +307,10 @@ impl<'a, 'w> Lowering<'a, 'w> {
             return;
         };
         let end = index.terminator(block);
-        let mut parameters = index
-            .insts(function.offset, block.offset)
-            .filter(|inst| inst.opcode() == op::FunctionParameter)
-            .map(|inst| inst.result());
+        let mut insts = index.insts(function.offset, block.offset);
+        let parameter = insts.find(|inst| inst.opcode() == op::FunctionParameter);
         let body = PlantedBody {
-            parameters: [(); 2].map(|()| parameters.next().unwrap_or(Id::NONE)),
+            parameter: parameter.map_or(Id::NONE, |inst| inst.result()),
             label: block.label,
             result: end.id(1),
         };

@@ -1,29 +1,34 @@
-//! Accesses through addresses (`PhysicalStorageBuffer`) that are in no live buffer, or not aligned as they declare.
+//! Accesses through addresses (`PhysicalStorageBuffer`) that are outside of the buffer that the pointer belongs to, or not aligned as
+//! they declare.
 //!
 //! ```text
-//! %v = Load %float %p Aligned 16   becomes   %address = Bitcast %uvec2 %p
+//! %p = Load %pointer ..            becomes   %p = Load %pointer ..
+//! %q = AccessChain %p ..                     %base = Bitcast %uvec2 %p
+//! %v = Load %float %q Aligned 16             %buffer = FunctionCall %vkabort_buffer_of %base
+//!                                            %q = AccessChain %p ..
+//!                                            %address = Bitcast %uvec2 %q
 //!                                            %failed = INotEqual (%address.x & 15) 0
 //!                                            .. an abort if %failed
-//!                                            %outside = FunctionCall %vkabort_is_outside %address 4
+//!                                            %outside = %address .. %address + 4 is not in %buffer
 //!                                            .. an abort if %outside
-//!                                            %v = Load %float %p Aligned 16
+//!                                            %v = Load %float %q Aligned 16
 //! ```
 //!
-//! "If the memory operand's pointer .. is not within a buffer" and misaligned ones are undefined (Vulkan specification, "Physical
-//! Storage Buffer Access"; SPIR-V specification, Memory Operands, Aligned). The check is planted in front of the access, which a failing
-//! invocation does not make. The layer knows the buffers and publishes a table of them (`vkabort_record::buffer_table`).
+//! Accesses outside of buffers and misaligned ones are undefined (Vulkan specification, "Physical Storage Buffer Access"; SPIR-V
+//! specification, Memory Operands, Aligned). The check is planted in front of the access, which a failing invocation does not make. The
+//! layer knows the buffers and publishes a table of them (`vkabort_record::buffer_table`). It is searched once for each pointer that
+//! access chains begin with; a pointer that is in no buffer, as one of an array whose first index is 1, belongs to the nearest within
+//! `NEAR` bytes. Buffers that overlap count as one.
 //!
 //! On request. Checked are loads, stores, copies and atomics. Not checked: accesses through logical pointers, of which
 //! drivers know the buffer; columns of row-major matrices, whose components are apart; cooperative matrices and copies of a computed
-//! size; the shader's own constant data and what acceleration structures or shader records are read through, since they have no
-//! pointers; that an access stays in the buffer that it began in, where others are beside it. Where the layer emulates no aborts,
-//! nothing knows the buffers and nothing is planted.
+//! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
+//! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
 
 use super::accesses::{Access, accesses, indices};
-use super::address_test::AddressTest;
+use super::address_base::Bases;
 use super::extent::extent;
 use super::message::Message;
-use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::quote;
@@ -31,6 +36,7 @@ use super::values::ValueFacts;
 use crate::analysis::effects::EffectPoint;
 use crate::edit::emitter::Emitter;
 use crate::lowered::Feature;
+use crate::runtime::write_is_inside;
 use crate::sanitize::Check;
 use crate::spv::op::{decoration, memory_operands, storage_class};
 use crate::spv::{Id, Inst, Literal, op};
@@ -52,11 +58,12 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
     if options.sanitize.buffer_table.is_none() || !options.lowers.contains(Feature::Abort) {
         return;
     }
+    let mut bases = Bases::default();
     for access in accesses(planter.index, planter.function) {
         if facts.function.graph.is_reachable(access.block)
             && let Some(physical) = physical(planter, access)
         {
-            plant_tests(planter, facts, &physical);
+            plant_tests(planter, facts, &mut bases, &physical);
         }
     }
 }
@@ -69,8 +76,15 @@ fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) -> Option<Phy
         return None;
     }
     let steps = indices(index, pointer).map(|indices| indices.steps).unwrap_or_default();
-    let is_column = steps.last().is_some_and(|last| index.opcode(last.composite) == op::TypeMatrix);
-    if is_column && index.decorations.iter().any(|decoration| decoration.kind == decoration::RowMajor) {
+    let is_column = steps
+        .last()
+        .is_some_and(|last| index.opcode(last.composite) == op::TypeMatrix);
+    if is_column
+        && index
+            .decorations
+            .iter()
+            .any(|decoration| decoration.kind == decoration::RowMajor)
+    {
         return None;
     }
     Some(Physical {
@@ -96,13 +110,16 @@ fn declared_alignment(inst: &Inst<'_>, pointer: Id) -> Option<u32> {
     };
     // The second operands of a copy, if there are any, are those of the source.
     let is_source = inst.opcode() == op::CopyMemory && pointer == inst.id(2) && pointer != inst.id(1);
-    let second = is_source.then(|| operands.get(memory_operands::words(*operands.first()?)..)).flatten();
+    let second = is_source
+        .then(|| operands.get(memory_operands::words(*operands.first()?)..))
+        .flatten();
     second.and_then(read).or_else(|| read(operands))
 }
 
 fn plant_tests<'w>(
     planter: &mut Planter<'_, '_, 'w>,
-    facts: &mut ValueFacts<'_, '_, '_, 'w>,
+    facts: &ValueFacts<'_, '_, '_, 'w>,
+    bases: &mut Bases,
     physical: &Physical<'w>,
 ) {
     let Physical {
@@ -151,7 +168,7 @@ fn plant_tests<'w>(
     if planter.is_tested(facts.function, &key, &point) {
         return;
     }
-    let AddressTest { is_outside, .. } = planter.address_test();
+    let buffer = bases.buffer_of(planter, facts, pointer, &point);
     let mut text = Message::new(verb);
     text.push_text(" of %u bytes at address 0x%08x%08x");
     text.push_literal(&format!("{OUTSIDE}{suffix}"));
@@ -161,8 +178,8 @@ fn plant_tests<'w>(
         |out| {
             let (bool, size) = (out.bool(), out.constant(bytes));
             let (address, words) = write_address(out, pointer);
-            let failed = out.emit(op::FunctionCall, bool, (is_outside, address, size));
-            (failed, (size, words))
+            let is_inside = write_is_inside(out, buffer, address, size);
+            (out.emit(op::LogicalNot, bool, is_inside), (size, words))
         },
         |out, (size, [low, high])| {
             let uint = out.uint();
@@ -184,24 +201,10 @@ fn verb(inst: &Inst<'_>, pointer: Id) -> &'static str {
 }
 
 /// The address in a pointer, and its low and high word.
-fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
+pub(super) fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
     let uint = out.uint();
     let uvec2 = out.vector(uint, 2);
     let address = out.emit(op::Bitcast, uvec2, pointer);
     let words = [0, 1].map(|word| out.calculate(op::CompositeExtract, (address, Literal(word))));
     (address, words)
-}
-
-impl Planter<'_, '_, '_> {
-    /// The test of addresses.
-    fn address_test(&mut self) -> AddressTest {
-        self.module.addressing.extend(&self.reach.entry_points);
-        let ModulePlanter {
-            out,
-            guards,
-            address_test,
-            ..
-        } = &mut *self.module;
-        *address_test.get_or_insert_with(|| AddressTest::new(out, guards))
-    }
 }

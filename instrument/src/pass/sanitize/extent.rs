@@ -44,7 +44,10 @@ pub(super) fn extent(index: &Index<'_>, options: &Options, ty: Id) -> Option<u64
                     let offset = index.member_decoration(ty, number, decoration::Offset);
                     offset.map(|offset| (u64::from(offset), member))
                 });
-                offsets.collect::<Option<Vec<_>>>()?.into_iter().max_by_key(|(offset, _)| *offset)?
+                offsets
+                    .collect::<Option<Vec<_>>>()?
+                    .into_iter()
+                    .max_by_key(|(offset, _)| *offset)?
             }
             _ => return None,
         };

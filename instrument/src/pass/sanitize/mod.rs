@@ -16,6 +16,7 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
+mod address_base;
 mod address_test;
 mod addresses;
 mod bounds;

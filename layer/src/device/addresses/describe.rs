@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Where `bytes` bytes at an address are, which are not in one of the live buffers. `destroyed`: the last ones first.
+/// Where `bytes` bytes at an address are, which are not in the buffer that the pointer belongs to. `destroyed`: the last ones first.
 pub fn describe<'a>(
     (address, bytes): (u64, u64),
     live: &[Place],
@@ -48,10 +48,20 @@ pub fn describe<'a>(
         1..NULL_BYTES => return format!("null + {address}"),
         _ => {}
     }
+    let before = live.iter().filter(|place| place.end <= address);
+    let before = before
+        .max_by_key(|place| place.end)
+        .map(|place| (address - place.end, place));
+    let before = before.filter(|(distance, place)| place.is_near(*distance));
     let around = live.iter().filter(|place| place.contains(address));
     if let Some(place) = around.max_by_key(|place| place.end) {
         let beyond = bytes.saturating_sub(place.end - address);
-        return format!("the last {beyond} of the {bytes} bytes are beyond {}", place.show());
+        return match before {
+            _ if beyond > 0 => format!("the last {beyond} of the {bytes} bytes are beyond {}", place.show()),
+            Some((0, other)) => format!("right behind {}, in {}", other.show(), place.show()),
+            Some((distance, other)) => format!("{distance} bytes beyond {}, in {}", other.show(), place.show()),
+            None => format!("in {}, another buffer than that of the pointer", place.show()),
+        };
     }
     if let Some(place) = destroyed.find(|place| place.contains(address)) {
         return format!(
@@ -60,11 +70,10 @@ pub fn describe<'a>(
             place.show()
         );
     }
-    let before = live.iter().filter(|place| place.end <= address);
-    let before = before.max_by_key(|place| place.end).map(|place| (address - place.end, place));
     let behind = live.iter().filter(|place| address < place.start);
-    let behind = behind.min_by_key(|place| place.start).map(|place| (place.start - address, place));
-    let before = before.filter(|(distance, place)| place.is_near(*distance));
+    let behind = behind
+        .min_by_key(|place| place.start)
+        .map(|place| (place.start - address, place));
     let behind = behind.filter(|(distance, place)| place.is_near(*distance));
     match (before, behind) {
         (Some((0, place)), _) => format!("right behind {}", place.show()),
@@ -103,12 +112,26 @@ mod tests {
             show(0x10_0ff8, 16),
             "the last 8 of the 16 bytes are beyond `particles` (4096 bytes)"
         );
-        assert_eq!(show(0x10_1ffc, 4), "4 bytes before a buffer of 256 bytes without a name");
+        assert_eq!(
+            show(0x10_1ffc, 4),
+            "4 bytes before a buffer of 256 bytes without a name"
+        );
         assert_eq!(show(0x0f_fff0, 4), "16 bytes before `particles` (4096 bytes)");
-        assert_eq!(show(0x80_0040, 4), "64 bytes into `mesh 12` (512 bytes), which was destroyed");
+        assert_eq!(
+            show(0x80_0040, 4),
+            "64 bytes into `mesh 12` (512 bytes), which was destroyed"
+        );
         assert_eq!(
             show(0x10_20fe, 4),
             "the last 2 of the 4 bytes are beyond a buffer of 256 bytes without a name"
+        );
+        assert_eq!(
+            show(0x10_2004, 4),
+            "4100 bytes beyond `particles` (4096 bytes), in a buffer of 256 bytes without a name"
+        );
+        assert_eq!(
+            show(0x10_0004, 4),
+            "in `particles` (4096 bytes), another buffer than that of the pointer"
         );
         assert_eq!(show(0x7fff_0000_0000, 4), "near no buffer");
         let none = describe((0x7fff_0000_0000, 4), &[], destroyed.iter());

@@ -17,7 +17,7 @@ use describe::Place;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use versions::Versions;
-use vkabort_record::buffer_table::sorted;
+use vkabort_record::buffer_table::merged;
 
 /// Destroyed buffers that reports can name.
 const MAX_DESTROYED: usize = 4096;
@@ -170,7 +170,11 @@ impl Addresses {
         let place = |((start, buffer), end): (&(u64, vk::Buffer), &u64)| Place {
             start: *start,
             end: *end,
-            name: buffers.known.get(buffer).map(|known| known.name.clone()).unwrap_or_default(),
+            name: buffers
+                .known
+                .get(buffer)
+                .map(|known| known.name.clone())
+                .unwrap_or_default(),
         };
         let live: Vec<Place> = buffers.ranges.iter().map(place).collect();
         describe::describe((address, bytes), &live, buffers.destroyed.iter())
@@ -183,7 +187,7 @@ impl Buffers {
             return Ok(());
         }
         let ranges = self.ranges.iter().map(|((start, _), end)| (*start, *end)).collect();
-        let ranges = sorted(ranges);
+        let ranges = merged(ranges);
         let is_published = self
             .versions
             .publish(&ranges, SubmitMark::is_complete, || SubmitMark::new(queues));
