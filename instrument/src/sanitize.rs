@@ -23,6 +23,7 @@ macro_rules! checks {
             Convert convert Values false "a float is converted to an integer type that cannot hold it";
             Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
             Unreachable unreachable Values false "code is reached that was declared unreachable";
+            Initialized initialized Values false "a value is used that was read from a variable before anything was stored there";
         }
     };
 }

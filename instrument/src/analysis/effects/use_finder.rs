@@ -28,18 +28,29 @@ pub(super) struct ItemUse {
     pub(super) effect: UseEffect,
 }
 
+/// Whether it is an effect that others can read a copy of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    AreEffects,
+    /// Not of the parts that come along: members of a structure and elements of an array that is stored as a whole, components that
+    /// an output or a texel need not have (`analysis::effects::copies`).
+    OfPartsAreNone,
+}
+
 /// Finds the uses of items.
 pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
     pub(super) returns_are_effects: bool,
+    pub(super) copies: Copies,
 }
 
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool) -> Self {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, copies: Copies) -> Self {
         Self {
             view,
             returns_are_effects,
+            copies,
         }
     }
 }

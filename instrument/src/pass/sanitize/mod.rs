@@ -25,6 +25,7 @@ mod filter;
 mod guard;
 mod helper;
 mod indexing;
+mod initialized;
 mod limits;
 mod loop_clock;
 mod loops;
@@ -90,6 +91,9 @@ pub(crate) fn plant(
         effects: Effects::new(&view),
         ranges: Ranges::new(&view, options),
     };
+    if options.sanitize.checks.contains(Check::Initialized) {
+        initialized::prepare(&mut module, &view);
+    }
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
         true => Repetitions::of_module(&view),
         false => Table::default(),

@@ -2,6 +2,7 @@
 
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
+use super::initialized::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
 use crate::analysis::callgraph::CallGraph;
@@ -17,7 +18,7 @@ use crate::spv::op::capability;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Words, op};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::ModuleHash;
 
 /// Where checks are planted.
@@ -54,6 +55,10 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
     pub(super) helpers: Helpers,
+    /// Loads of what nothing may have stored.
+    pub(super) unstored: UnstoredLoads<'w>,
+    /// Private variables of checks, by the entry points that reach a use of them.
+    pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -79,6 +84,8 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             look_if: None,
             counting: BTreeSet::new(),
             helpers: Helpers::new(index),
+            unstored: UnstoredLoads::default(),
+            interfaces: BTreeMap::new(),
         }
     }
 
@@ -89,7 +96,8 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
         if self.planted.checks.is_empty() {
-            return Ok((self.edits, self.planted));
+            // Code that prepares checks is not used.
+            return Ok((Edits::default(), self.planted));
         }
         if !self.index.has_capability(capability::AbortKHR) {
             self.out.capability(capability::AbortKHR);
@@ -114,6 +122,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             if lists_all && self.counting.contains(&number) {
                 added.extend(self.counter);
                 added.extend(self.clock.iter().flat_map(|clock| clock.variables));
+            }
+            if let Some(variables) = self.interfaces.get(&number).filter(|_| lists_all) {
+                added.extend(variables.iter().copied());
             }
             if let Some((flag, built_in)) = helpers {
                 added.extend(
