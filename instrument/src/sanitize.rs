@@ -24,6 +24,7 @@ macro_rules! checks {
             Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
             Unreachable unreachable Values false "code is reached that was declared unreachable";
             Initialized initialized Values false "a value is used that was read from a variable before anything was stored there";
+            Invalid invalid Values false "an operation on finite floats makes NaN or an infinity that is stored";
         }
     };
 }

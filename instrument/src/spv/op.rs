@@ -27,7 +27,8 @@ from_spirv! { u16; Op:
     GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
     SubgroupFirstInvocationKHR
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
-    SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
+    SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod FRem FMod VectorTimesScalar MatrixTimesScalar VectorTimesMatrix
+        MatrixTimesVector Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitFieldInsert BitFieldSExtract BitFieldUExtract BitReverse BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
@@ -75,7 +76,7 @@ pub(crate) const TypeVectorIdEXT: u16 = 5288;
 /// Instructions of `GLSL.std.450`.
 pub(crate) mod glsl {
     from_spirv! { u32; GlslStd450Op:
-        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
+        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Asin Acos Sinh Cosh Acosh Atanh Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
         Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
         Normalize Reflect Refract FindILsb FindSMsb FindUMsb InterpolateAtCentroid
         InterpolateAtSample InterpolateAtOffset

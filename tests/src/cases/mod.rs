@@ -59,6 +59,7 @@ mod recovery;
 mod report;
 mod sanitize;
 mod sanitize_loops;
+mod sanitize_memory;
 mod sanitize_refused;
 mod sanitize_stages;
 mod sanitize_values;
@@ -147,6 +148,7 @@ pub fn all() -> Vec<Case> {
         sanitize_refused::CASES,
         sanitize_stages::CASES,
         sanitize_loops::CASES,
+        sanitize_memory::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
         self_check::CASES,

@@ -37,10 +37,7 @@ impl UseFinder<'_, '_, '_> {
                     Some(_) => false,
                 }
             }
-            (op::ImageWrite, 3) => {
-                let image = index.def(index.type_of(inst.id(1)));
-                component.is_some_and(|at| at >= image.map_or(1, |image| channels(image.word(8))))
-            }
+            (op::ImageWrite, 3) => is_beyond_texel(index, part, inst),
             (op::ImageWrite, 2) => component.is_some_and(|at| at >= coordinates(index, inst.id(1))),
             (op::ImageSampleImplicitLod..=op::ImageRead, 4) => {
                 let projected = u32::from(is_projective(inst.opcode()));
@@ -65,6 +62,13 @@ fn is_of_structure(index: &Index<'_>, value: Id) -> bool {
         };
     }
     true
+}
+
+/// Whether a part of the texel of `OpImageWrite` is a component that the format need not have.
+pub(super) fn is_beyond_texel(index: &Index<'_>, part: &ValuePart, write: &Inst<'_>) -> bool {
+    let image = index.def(index.type_of(write.id(1)));
+    let count = image.map_or(1, |image| channels(image.word(8)));
+    part.path.last().is_some_and(|component| *component >= count)
 }
 
 /// Components of a texel that its format (SPIR-V specification, Image Format) is certain to have.

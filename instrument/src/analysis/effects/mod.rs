@@ -36,6 +36,7 @@
 mod copies;
 mod items;
 mod memory_uses;
+mod not_finite;
 mod observed;
 mod parts;
 mod point;

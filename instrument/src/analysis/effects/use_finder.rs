@@ -28,13 +28,15 @@ pub(super) struct ItemUse {
     pub(super) effect: UseEffect,
 }
 
-/// Whether it is an effect that others can read a copy of a value.
+/// What the items are, on which it depends what is an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copies {
-    AreEffects,
-    /// Not of the parts that come along: members of a structure and elements of an array that is stored as a whole, components that
-    /// an output or a texel need not have (`analysis::effects::copies`).
-    OfPartsAreNone,
+pub(super) enum Followed {
+    /// Results that are undefined.
+    Undefined,
+    /// What memory holds that nothing has stored: parts that a copy takes along have no effect (`copies`).
+    Unstored,
+    /// NaN and infinities: only what keeps them counts, and the only effect is a store that others see (`not_finite`).
+    NotFinite,
 }
 
 /// Finds the uses of items.
@@ -42,15 +44,15 @@ pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
     pub(super) returns_are_effects: bool,
-    pub(super) copies: Copies,
+    pub(super) followed: Followed,
 }
 
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, copies: Copies) -> Self {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, followed: Followed) -> Self {
         Self {
             view,
             returns_are_effects,
-            copies,
+            followed,
         }
     }
 }

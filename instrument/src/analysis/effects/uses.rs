@@ -3,7 +3,7 @@
 use super::items::{Item, ItemId, ItemKind, Items};
 use super::memory_uses::{MemoryPart, push, stored};
 use super::parts::{ValuePart, leaves, results};
-use super::use_finder::{Copies, ItemUse, UseEffect, UseFinder, nothing};
+use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::view::path::{Path, type_at};
 use crate::analysis::view::{FunctionView, ObjectClass, Use};
@@ -63,7 +63,12 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         let value = |id, path| Item::value(function.number, id, path);
         match (inst.opcode(), at.word) {
             (op::Phi, _) => UseEffect::Phi(items.intern(value(inst.result(), part.path.clone()))),
-            (_, word) if self.copies == Copies::OfPartsAreNone && self.is_part_of_copy(function, part, &inst, word) => {
+            (_, word) if self.followed == Followed::Unstored && self.is_part_of_copy(function, part, &inst, word) => {
+                nothing()
+            }
+            (_, word)
+                if self.followed == Followed::NotFinite && !self.keeps_not_finite(function, part, &inst, word) =>
+            {
                 nothing()
             }
             (op::Store, 2) => match function.access_at(at.offset) {
@@ -88,6 +93,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             _ => {
                 let is_part = |path: &Path| path.is_empty() || type_at(index, inst.result_type(), path) != Id::NONE;
                 let paths = results(index, &inst, at.word, &part.path).into_iter().filter(is_part);
+                let paths = paths.flat_map(|path| self.components(&inst, path));
                 let parts = paths.map(|path| items.intern(value(inst.result(), path))).collect();
                 UseEffect::Becomes(parts, self.conditions(part, &inst, at.word))
             }

@@ -26,6 +26,7 @@ mod guard;
 mod helper;
 mod indexing;
 mod initialized;
+mod invalid;
 mod limits;
 mod loop_clock;
 mod loops;
@@ -89,6 +90,7 @@ pub(crate) fn plant(
     let mut module = ModulePlanter::new(index, options, planting, hash);
     let mut values = Values {
         effects: Effects::new(&view),
+        not_finite: Effects::of_not_finite(&view),
         ranges: Ranges::new(&view, options),
     };
     if options.sanitize.checks.contains(Check::Initialized) {
@@ -118,7 +120,11 @@ pub(crate) fn plant(
         }
         planter.finish();
     }
-    let warnings = view.given_up().into_iter().chain(values.effects.given_up());
+    let effects = [&values.effects, &values.not_finite].into_iter();
+    let warnings = view
+        .given_up()
+        .into_iter()
+        .chain(effects.filter_map(|effects| effects.given_up()));
     module
         .planted
         .warnings

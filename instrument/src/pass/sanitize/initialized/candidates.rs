@@ -9,7 +9,6 @@ use crate::analysis::unstored::{Stored, Unstored};
 use crate::analysis::view::path::{Path, type_at};
 use crate::analysis::view::{Access, AccessKind, FunctionView, ModuleView, ObjectClass};
 use crate::options::Options;
-use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, op, op_sets};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,7 +111,7 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
             }
             let is_followed = match object.class {
                 ObjectClass::Function | ObjectClass::Private => true,
-                ObjectClass::Output => !is_built_in(index, object.pointer) && !view.shares_outputs(number),
+                ObjectClass::Output => !index.is_built_in(object.pointer) && !view.shares_outputs(number),
                 ObjectClass::Parameter(_) | ObjectClass::Workgroup | ObjectClass::Described(_) => false,
             };
             let layout = (is_followed && object.initializer.is_none()).then(|| Layout::new(object.ty));
@@ -145,14 +144,6 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
         }
     }
     layouts
-}
-
-/// Whether an output is a built-in one, or a block of them.
-fn is_built_in(index: &Index<'_>, variable: Id) -> bool {
-    let pointee = index.def(index.type_of(variable)).map_or(Id::NONE, |ty| ty.pointee());
-    let block = index.under_arrays(pointee);
-    let mut all = index.decorations_of(variable).chain(index.decorations_of(block));
-    all.any(|found| found.kind == decoration::BuiltIn)
 }
 
 struct Finder<'v, 'a, 'w> {
@@ -195,10 +186,11 @@ impl<'w> Finder<'_, '_, 'w> {
         let index = function.index;
         let inst = index.inst(access.offset);
         let variable = function.accesses.objects.get(access.place.object)?.pointer;
-        let Some(paths) = leaves(index, inst.result_type()) else {
+        let Some(mut paths) = leaves(index, inst.result_type()) else {
             self.too_many_parts += 1;
             return None;
         };
+        paths.sort_unstable();
         let mut points: BTreeMap<EffectPoint, Vec<(Path, Stored)>> = BTreeMap::new();
         for path in paths {
             if !is_scalar(index, type_at(index, inst.result_type(), &path)) {
