@@ -26,7 +26,7 @@ use crate::analysis::index::Index;
 use crate::analysis::ranges::{RangePoint, Ranges};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
-use crate::spv::op::glsl;
+use crate::spv::op::{decoration, glsl};
 use crate::spv::{Id, Inst, Literal, op, op_sets};
 use smallvec::SmallVec;
 
@@ -74,7 +74,10 @@ fn operation<'w>(index: &Index<'w>, glsl: &[Id], inst: &Inst<'w>) -> Option<Oper
     let is_constant = |id: &Id| op_sets::is_type_or_constant(index.opcode(*id));
     let is_meant = operands.iter().all(is_constant) || means_nan(index, float);
     let narrows = form != Form::Conversion || float.width() < operand.width();
-    let is_storage_only = index.lacks_arithmetic(&float) || index.lacks_arithmetic(&operand);
+    // Only a store may use a value with an `FPRoundingMode`.
+    let is_storage_only = index.lacks_arithmetic(&float)
+        || index.lacks_arithmetic(&operand)
+        || index.decoration(inst.result(), decoration::FPRoundingMode).is_some();
     let is_checked = !is_meant && narrows && !is_storage_only && !cannot_overflow(index, inst, &float);
     is_checked.then_some(Operation {
         inst: *inst,
