@@ -7,6 +7,9 @@ use vkabort_record::report::SanitizeFilter;
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 
+/// Bytes of shared memory of a workgroup, where the device is not known: what all but the smallest devices have.
+pub const DEFAULT_SHARED_MEMORY: u32 = 32 << 10;
+
 /// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`
 /// selects it; and when it fails, for people. Passes the rows to the macro `$with`. The function `plant` of the module plants the
 /// check.
@@ -178,6 +181,8 @@ pub struct Sanitize {
     pub skipped_models: Vec<u32>,
     /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
     pub robust_buffers: bool,
+    /// Bytes of shared memory that a workgroup may have (`maxComputeSharedMemorySize`).
+    pub shared_memory: u32,
 }
 
 impl Default for Sanitize {
@@ -190,6 +195,7 @@ impl Default for Sanitize {
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,
+            shared_memory: DEFAULT_SHARED_MEMORY,
         }
     }
 }

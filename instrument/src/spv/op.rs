@@ -86,7 +86,7 @@ pub(crate) mod glsl {
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
         Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
-        RayTracingKHR RayTracingNV
+        WorkgroupMemoryExplicitLayoutKHR RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -126,7 +126,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
+        PrimitiveId InvocationId FragCoord SampleId WorkgroupSize SubgroupId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
         LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
@@ -143,7 +143,7 @@ pub(crate) mod memory_model {
 
 /// Scopes.
 pub(crate) mod scope {
-    from_spirv! { u32; Scope: Device QueueFamily }
+    from_spirv! { u32; Scope: Device Workgroup QueueFamily }
 }
 
 /// Bits of memory operands.
@@ -175,6 +175,7 @@ pub(crate) mod memory_semantics {
     pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
     pub(crate) const SEQUENTIALLY_CONSISTENT: u32 = 0x10;
     pub(crate) const UNIFORM_MEMORY: u32 = 0x40;
+    pub(crate) const WORKGROUP_MEMORY: u32 = 0x100;
     pub(crate) const MAKE_AVAILABLE: u32 = 0x2000;
 }
 

@@ -35,9 +35,12 @@ mod place;
 mod planter;
 mod repetitions;
 mod scalars;
+mod shared_layout;
 mod shift;
 mod unreachable;
 mod values;
+mod workgroup_shadow;
+mod workgroup_size;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;

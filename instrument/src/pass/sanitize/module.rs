@@ -4,6 +4,7 @@ use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
+use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
@@ -54,6 +55,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
     pub(super) helpers: Helpers,
+    pub(super) shadow: WorkgroupShadow,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -79,6 +81,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             look_if: None,
             counting: BTreeSet::new(),
             helpers: Helpers::new(index),
+            shadow: WorkgroupShadow::new(index, options),
         }
     }
 
@@ -108,6 +111,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
         let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
+        let shadows = self
+            .shadow
+            .write(self.index, &mut self.out, &mut self.guards, &mut self.edits);
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
             let mut added: SmallVec<[Id; 6]> = SmallVec::new();
@@ -120,6 +126,10 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
                     (lists_all && (is_fragment(entry) || self.helpers.entry_points.contains(&number))).then_some(flag),
                 );
                 added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
+            }
+            if let Some((built_ins, others)) = shadows.get(&number) {
+                added.extend_from_slice(built_ins);
+                added.extend(others.iter().copied().filter(|_| lists_all));
             }
             if added.is_empty() {
                 continue;
