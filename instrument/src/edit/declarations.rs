@@ -138,6 +138,8 @@ impl Emitter {
 
     /// A global variable.
     pub(crate) fn variable(&mut self, class: u32, pointee: Id, initializer: Option<Id>) -> Id {
+        // Ids in the order of the declarations.
+        self.pointer(class, pointee);
         let id = self.ids.fresh();
         self.variable_as(id, class, pointee, initializer);
         id

@@ -172,6 +172,7 @@ pub(crate) mod image_operands {
 /// Bits of memory semantics.
 pub(crate) mod memory_semantics {
     pub(crate) const ACQUIRE: u32 = 0x2;
+    pub(crate) const RELEASE: u32 = 0x4;
     pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
     pub(crate) const SEQUENTIALLY_CONSISTENT: u32 = 0x10;
     pub(crate) const UNIFORM_MEMORY: u32 = 0x40;

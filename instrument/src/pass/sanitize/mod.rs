@@ -16,6 +16,7 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
+mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
@@ -42,6 +43,7 @@ mod values;
 mod workgroup_shadow;
 mod workgroup_size;
 
+use barriers::Barriers;
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::Table;
@@ -89,6 +91,7 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    Barriers::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         ranges: Ranges::new(&view, options),

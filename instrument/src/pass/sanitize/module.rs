@@ -1,5 +1,6 @@
 //! A module that checks are planted into: what its functions share.
 
+use super::barriers::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
@@ -56,6 +57,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) counting: BTreeSet<u32>,
     pub(super) helpers: Helpers,
     pub(super) shadow: WorkgroupShadow,
+    pub(super) barriers: Barriers,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -82,6 +84,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             counting: BTreeSet::new(),
             helpers: Helpers::new(index),
             shadow: WorkgroupShadow::new(index, options),
+            barriers: Barriers::default(),
         }
     }
 
@@ -92,7 +95,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
         if self.planted.checks.is_empty() {
-            return Ok((self.edits, self.planted));
+            return Ok((Edits::default(), self.planted));
         }
         if !self.index.has_capability(capability::AbortKHR) {
             self.out.capability(capability::AbortKHR);

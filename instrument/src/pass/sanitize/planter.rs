@@ -190,7 +190,11 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let ModulePlanter {
-            out, helpers, messages, ..
+            out,
+            helpers,
+            messages,
+            barriers,
+            ..
         } = &mut *self.module;
         let failed = helpers.write_failed(out, &self.reach, check, failed);
         let [fail, go] = [(); 2].map(|()| out.fresh());
@@ -198,6 +202,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         out.label(fail);
         out.write_position(&place.position);
         let message = write_message(out);
+        barriers.write_end(out);
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
@@ -236,13 +241,14 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             planted,
             edits,
             helpers,
+            barriers,
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
         let failed = helpers.write_failed(out, &self.reach, check, failed);
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
-            write_guard(self.index, out, messages, failed, message, &place.guarded)
+            write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
         });
         out.name(guard.function, &format!("vkabort_{}", check.name()));
         // The call has the position that the site takes from it.

@@ -97,9 +97,19 @@ impl WorkgroupShadow {
         self.entry_points.extend(&reach.entry_points);
     }
 
+    /// The variable with the words.
+    pub(super) fn variable(&mut self, out: &mut Emitter) -> Id {
+        *self.variable.get_or_insert_with(|| out.fresh())
+    }
+
     /// Writes the pointer to a word, whose number is below those reserved.
     pub(super) fn word(&mut self, out: &mut Emitter, number: Id) -> Id {
-        let variable = *self.variable.get_or_insert_with(|| out.fresh());
+        let variable = self.variable(out);
+        Self::word_of(out, variable, number)
+    }
+
+    /// [`Self::word`] of the variable.
+    pub(super) fn word_of(out: &mut Emitter, variable: Id, number: Id) -> Id {
         let uint = out.uint();
         let pointer = out.pointer(storage_class::Workgroup, uint);
         out.emit(op::AccessChain, pointer, (variable, number))
