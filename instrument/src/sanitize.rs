@@ -26,6 +26,8 @@ macro_rules! checks {
             Convert convert Values false "a float is converted to an integer type that cannot hold it";
             Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
             Unreachable unreachable Values false "code is reached that was declared unreachable";
+            Races races Flow false
+                "two invocations of a workgroup access shared memory without a barrier between them, and one of them stores to it";
             Barriers barriers Flow false "a barrier is not reached by all invocations of the workgroup";
         }
     };

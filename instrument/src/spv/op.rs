@@ -35,10 +35,12 @@ from_spirv! { u16; Op:
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
     ImageSampleImplicitLod ImageSampleDrefImplicitLod ImageSampleProjImplicitLod ImageSampleProjDrefImplicitLod
     ImageSparseSampleImplicitLod ImageSparseSampleDrefImplicitLod ImageSparseSampleProjImplicitLod
+    CooperativeMatrixLoadKHR CooperativeMatrixStoreKHR CooperativeMatrixLoadNV CooperativeMatrixStoreNV
+    ControlBarrierArriveINTEL ControlBarrierWaitINTEL GroupNonUniformPartitionNV
     ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
     GroupNonUniformQuadAnyKHR SubgroupBallotKHR
     ControlBarrier MemoryBarrier ImageFetch ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
-    AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
+    AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicUMax AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
@@ -86,7 +88,10 @@ pub(crate) mod glsl {
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
         Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
-        WorkgroupMemoryExplicitLayoutKHR RayTracingKHR RayTracingNV
+        WorkgroupMemoryExplicitLayoutKHR GroupNonUniform GroupNonUniformQuad GroupNonUniformPartitionedNV
+        GroupNonUniformRotateKHR Groups SubgroupBallotKHR SubgroupVoteKHR CooperativeMatrixKHR CooperativeMatrixNV
+        ComputeDerivativeGroupQuadsKHR ComputeDerivativeGroupLinearKHR GroupUniformArithmeticKHR QuadControlKHR SubgroupShuffleINTEL
+        RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -126,7 +131,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId WorkgroupSize SubgroupId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
+        PrimitiveId InvocationId FragCoord SampleId NumWorkgroups WorkgroupSize WorkgroupId SubgroupId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
         LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }

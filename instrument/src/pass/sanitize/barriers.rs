@@ -225,11 +225,7 @@ fn ordered(semantics: u32) -> u32 {
     }
 }
 
-fn message(
-    out: &mut Emitter,
-    (arrived, expected, live, one): (Id, Id, Id, Id),
-    quoted: Option<String>,
-) -> Message {
+fn message(out: &mut Emitter, (arrived, expected, live, one): (Id, Id, Id, Id), quoted: Option<String>) -> Message {
     let (bool, uint) = (out.bool(), out.uint());
     let before = out.calculate(op::ISub, (expected, live));
     let reached = out.calculate(op::ISub, (arrived, before));
@@ -277,7 +273,10 @@ fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
     for number in order.into_iter().rev().filter(|number| reaching.is_set(*number)) {
         let is_certain = certain.is_set(number);
         let reach = module.graph.reach.get(number);
-        let Some(function) = index.functions.get(number).filter(|_| reach.is_some_and(|r| !r.entry_points.is_empty()))
+        let Some(function) = index
+            .functions
+            .get(number)
+            .filter(|_| reach.is_some_and(|r| !r.entry_points.is_empty()))
         else {
             continue;
         };

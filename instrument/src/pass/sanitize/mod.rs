@@ -34,16 +34,19 @@ mod module;
 mod nan;
 mod place;
 mod planter;
+mod race_functions;
+mod races;
 mod repetitions;
 mod scalars;
+mod shared_accesses;
 mod shared_layout;
 mod shift;
+mod uniform_values;
 mod unreachable;
 mod values;
 mod workgroup_shadow;
 mod workgroup_size;
 
-use barriers::Barriers;
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::Table;
@@ -54,9 +57,11 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
+use barriers::Barriers;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use races::Races;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
@@ -92,6 +97,7 @@ pub(crate) fn plant(
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
     Barriers::prepare(&mut module);
+    Races::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         ranges: Ranges::new(&view, options),

@@ -5,6 +5,7 @@ use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
+use super::races::Races;
 use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -58,6 +59,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) helpers: Helpers,
     pub(super) shadow: WorkgroupShadow,
     pub(super) barriers: Barriers,
+    pub(super) races: Races,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -85,6 +87,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             helpers: Helpers::new(index),
             shadow: WorkgroupShadow::new(index, options),
             barriers: Barriers::default(),
+            races: Races::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How many scalars and bytes types have in shared memory.
 
 use crate::analysis::index::Index;
+use crate::analysis::index::constant::Length;
 use crate::options::Options;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
@@ -14,7 +15,7 @@ struct Extent {
     alignment: u32,
 }
 
-/// The extents of types. Array lengths are those without specialisation, unless the options have values for them.
+/// The extents of types. Those of arrays whose length a pipeline may specialise are not known.
 #[derive(Debug, Default)]
 pub(super) struct SharedLayout {
     extents: HashMap<Id, Extent>,
@@ -49,7 +50,9 @@ impl SharedLayout {
             op::TypeVector => of(inst.element_type())?.repeated(inst.component_count(), true),
             op::TypeMatrix => of(inst.element_type())?.repeated(inst.component_count(), false),
             op::TypeArray => {
-                let length = index.length(inst.array_length(), options)?.value();
+                let Length::Fixed(length) = index.length(inst.array_length(), options)? else {
+                    return None;
+                };
                 of(inst.element_type())?.repeated(u32::try_from(length).ok()?, false)
             }
             op::TypeStruct => {

@@ -29,18 +29,25 @@ use crate::spv::{Code, Id, Literal, op};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The execution models whose invocations form workgroups.
-const MODELS: [u32; 3] = [
-    spirv::ExecutionModel::GLCompute as u32,
+const COMPUTE: u32 = spirv::ExecutionModel::GLCompute as u32;
+const MESH_MODELS: [u32; 2] = [
     spirv::ExecutionModel::TaskEXT as u32,
     spirv::ExecutionModel::MeshEXT as u32,
 ];
+
+/// Bytes of shared memory that task and mesh shaders may have beside the largest payload: `maxMeshPayloadAndSharedMemorySize` and
+/// `maxTaskPayloadSize` are at least 28,672 and 16,384.
+const MESH_SHARED_BYTES: u32 = 12 << 10;
 
 /// Whether only stages with workgroups reach a function, each with a workgroup size.
 pub(super) fn is_in_workgroups(index: &Index<'_>, reach: &Reach) -> bool {
     let entry = |number: &u32| index.entry_points.get(*number as usize);
     let has_size = |entry: &EntryPoint<'_>| WorkgroupSize::of(index, entry.function).is_some();
-    reach.models.iter().all(|model| MODELS.contains(model)) && reach.entry_points.iter().filter_map(entry).all(has_size)
+    reach
+        .models
+        .iter()
+        .all(|model| *model == COMPUTE || MESH_MODELS.contains(model))
+        && reach.entry_points.iter().filter_map(entry).all(has_size)
 }
 
 /// Words in shared memory, and what an invocation knows of its workgroup.
@@ -54,8 +61,9 @@ pub(super) struct WorkgroupShadow {
     invocation: Option<Id>,
     size: Option<Id>,
     subgroup: Option<Id>,
-    /// Code at the start of the entry points, behind the barrier, and the global variables that it uses.
-    first: Code,
+    /// Functions that the entry points call at their start, behind the barrier.
+    pub(super) starts: Vec<Id>,
+    /// Variables that the code uses.
     pub(super) globals: Vec<Id>,
     /// The entry points that reach a use.
     entry_points: BTreeSet<u32>,
@@ -65,7 +73,15 @@ impl WorkgroupShadow {
     pub(super) fn new(index: &Index<'_>, options: &Options) -> Self {
         let is_explicit = index.has_capability(capability::WorkgroupMemoryExplicitLayoutKHR);
         let used = shared_bytes(index, options).filter(|_| !is_explicit);
-        let room = used.and_then(|used| options.sanitize.shared_memory.checked_sub(used));
+        let has_meshes = index
+            .entry_points
+            .iter()
+            .any(|entry| MESH_MODELS.contains(&entry.model));
+        let all = options
+            .sanitize
+            .shared_memory
+            .min(if has_meshes { MESH_SHARED_BYTES } else { u32::MAX });
+        let room = used.and_then(|used| all.checked_sub(used));
         Self {
             variable: None,
             words: 0,
@@ -73,7 +89,7 @@ impl WorkgroupShadow {
             invocation: None,
             size: None,
             subgroup: None,
-            first: Code::default(),
+            starts: Vec::new(),
             globals: Vec::new(),
             entry_points: BTreeSet::new(),
         }
@@ -137,12 +153,6 @@ impl WorkgroupShadow {
             out.name(variable, name);
             variable
         })
-    }
-
-    /// Adds code at the start of the entry points, behind the barrier, without branches. `globals`: the variables that it uses.
-    pub(super) fn begin(&mut self, out: &mut Emitter, globals: &[Id], write: impl FnOnce(&mut Emitter)) {
-        out.continue_code(&mut self.first, write);
-        self.globals.extend(globals);
     }
 
     /// Writes the start of the entry points. Returns what is added to their interfaces: of built-ins, and of other variables.
@@ -240,7 +250,9 @@ impl WorkgroupShadow {
             let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
             out.op(op::ControlBarrier, (workgroup, workgroup, semantics));
         }
-        out.code.append(&self.first);
+        for start in &self.starts {
+            out.emit(op::FunctionCall, void, *start);
+        }
         out.op(op::Return, ());
         out.op(op::FunctionEnd, ());
         function
