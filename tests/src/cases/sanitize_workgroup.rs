@@ -21,9 +21,9 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["31 of 32 invocations reached this barrier"]);
     "sanitize_workgroup::barriers_that_all_reach" => silent(gpu, ALL_REACH), set(ALL), silent();
     "sanitize_workgroup::barriers_behind_a_failed_check" => ended(gpu), set(ALL),
-        logs(&["division by zero", "2 shader invocations aborted"]);
+        logs(&["division by zero", "2 invocations aborted here"]);
     "sanitize_workgroup::a_neighbour_that_is_read" => fault(gpu, "s[l] = word; result = s[l ^ 1u];"), set(ALL),
-        logs(&["`s[l ^ 1]` is stored by invocation ", "and read by invocation "]);
+        logs(&["`s[l ^ 1]` is stored by invocation ", "and read by invocation ", "without a barrier between them"]);
     "sanitize_workgroup::a_neighbour_that_is_stored" => fault(gpu, "s[l] = word; barrier(); result = s[(l + 1u) & 31u]; s[l] = 1u + l;"), set(ALL),
         logs(&["`s[l]` is read by invocation ", "and stored by invocation "]);
     "sanitize_workgroup::a_reduction_without_a_barrier" => fault(gpu, UNORDERED_REDUCTION), set(ALL),
@@ -35,13 +35,13 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_workgroup::a_counter_that_is_cleared_too_late" => fault(gpu, "if (l == 0u) { single = 0u; } atomicAdd(single, 1u);"), set(ALL),
         logs(&["`single` is ", "an atomic"]);
     "sanitize_workgroup::a_race_in_a_callee" => fault(gpu, "put(l, word); result = take(l ^ 5u);"), set(ALL),
-        logs(&["`s[at]` is stored by invocation "]);
+        logs(&["`s[at]` is ", "without a barrier between them"]);
     "sanitize_workgroup::a_race_on_a_vector" => fault(gpu, "v[l] = vec4(float(word)); result = uint(v[(l + 9u) & 31u].z);"), set(ALL),
         logs(&["is stored by invocation "]);
     "sanitize_workgroup::a_race_in_a_continue_construct" => fault(gpu, "for (uint k = 0u; k < 3u; s[(l + k) & 31u] = word) { k++; }"), set(ALL),
         logs(&["is stored by invocation "]);
     "sanitize_workgroup::a_race_of_subgroups" => subgroups(gpu, "s[l] = word; result = s[31u - l] + uint(subgroupElect());", false), set(ALL),
-        logs(&["is stored by subgroup "]);
+        logs(&[" by subgroup "]);
     "sanitize_workgroup::a_race_on_a_structure" => fault(gpu, "pair.y = uvec3(word); result = pair.y.z;"), set(ALL),
         logs(&["`pair.y` is stored by invocation "]);
     "sanitize_workgroup::a_store_before_a_barrier" => silent(gpu, "s[l] = word; barrier(); result = s[l ^ 1u]; barrier(); s[31u - l] = 1u;"),
@@ -102,7 +102,6 @@ const LOCK: &str = "
     for (uint k = 0u; k < 200u; k++) {
         if (atomicCompSwap(single, 0u, 1u) == 0u) {
             other[0] += 1u;
-            memoryBarrierShared();
             atomicExchange(single, 0u);
             break;
         }

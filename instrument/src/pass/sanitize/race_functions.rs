@@ -42,7 +42,7 @@ pub(super) const MAX_INVOCATIONS: u32 = 1 << WHO_BITS;
 /// Numbers of sites. The last one stands for all others.
 pub(super) const SITES: u32 = 1 << SITE_BITS;
 const WHO: u32 = MAX_INVOCATIONS - 1;
-const KINDS: u32 = (1 << KIND_BITS) - 1 << KIND_SHIFT;
+const KINDS: u32 = ((1 << KIND_BITS) - 1) << KIND_SHIFT;
 const FIRST_EPOCH: u32 = 1 << EPOCH_SHIFT;
 /// An epoch that no invocation is in.
 const NEVER: u32 = u32::MAX << EPOCH_SHIFT;
