@@ -1,7 +1,8 @@
 //! Which definitions of memory may still be what a variable holds before anything is stored to it?
 //!
 //! For the check `initialized`. Followed are variables of the storage class Function, from the start of their function, and those of
-//! Private and Output, from the start of the entry point over calls. Where the answer is not known, they count as stored: what a
+//! Private, Output and Workgroup, from the start of the entry point over calls; to those of Workgroup, other invocations may have stored
+//! at any time. Where the answer is not known, they count as stored: what a
 //! pointer parameter points to, variables with an initialiser, objects that escape, and functions of a recursion.
 //!
 //! ```text
@@ -90,10 +91,12 @@ impl Unstored {
                 Origin::Phi => {}
                 Origin::Entry if self.is_unstored_at_entry(view, function, number) => {
                     unstored.push(number);
-                    // Callers that have stored something may call the function, too.
-                    let object = function.object(number);
-                    let is_shared = object.is_some_and(|object| object.class.is_variable_of_module());
-                    if is_shared && !view.is_entry_point(function.number) {
+                    // Callers that have stored something may call the function, too, and other invocations may have stored.
+                    let may_be_stored = function.object(number).is_some_and(|object| match object.class {
+                        ObjectClass::Workgroup => true,
+                        class => class.is_variable_of_module() && !view.is_entry_point(function.number),
+                    });
+                    if may_be_stored {
                         stored.push(number);
                     }
                 }
@@ -120,8 +123,10 @@ impl Unstored {
         let object = function.object(entry);
         object.is_some_and(|object| match object.class {
             ObjectClass::Function => object.initializer.is_none(),
-            ObjectClass::Private | ObjectClass::Output => self.is_unstored_in(view, function.number, object.pointer),
-            ObjectClass::Parameter(_) | ObjectClass::Workgroup | ObjectClass::Described(_) => false,
+            ObjectClass::Private | ObjectClass::Output | ObjectClass::Workgroup => {
+                self.is_unstored_in(view, function.number, object.pointer)
+            }
+            ObjectClass::Parameter(_) | ObjectClass::Described(_) => false,
         })
     }
 }

@@ -64,6 +64,7 @@ mod sanitize_refused;
 mod sanitize_stages;
 mod sanitize_values;
 mod sanitize_ways;
+mod sanitize_workgroup;
 mod self_check;
 mod settings;
 mod shader_binary;
@@ -151,6 +152,7 @@ pub fn all() -> Vec<Case> {
         sanitize_memory::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
+        sanitize_workgroup::CASES,
         self_check::CASES,
         settings::CASES,
         shader_binary::CASES,

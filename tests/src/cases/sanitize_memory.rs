@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use vkabort_test_kit::spirv_tools;
 
 const INITIALIZED: &[(&str, &str)] = &[("sanitize", "initialized")];
+const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide,initialized")];
 const ALL: &[(&str, &str)] = &[("sanitize", "all")];
 const INVALID: &[(&str, &str)] = &[("sanitize", "invalid")];
 /// Without `nan`, which reports the store of what `invalid` finds, and of what is meant.
@@ -41,6 +42,13 @@ pub(super) const CASES: &[Case] = cases! {
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
     "sanitize_memory::an_argument_that_was_not_stored" => fault(gpu, "uint y; if (word != 7u) { y = 1u; } result = twice(y);"),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
+    "sanitize_memory::an_element_of_shared_memory" => fault(gpu, "if (word != 7u) { tile[l] = word; } barrier(); result = tile[l];"),
+        set(INITIALIZED), logs(&["element 3 of `tile` is read, but nothing has stored it"]);
+    "sanitize_memory::a_member_of_shared_memory" => fault(gpu, "group[l].count = 1u; if (word != 7u) { group[l].sides.y = word; } barrier(); result = group[l].count + group[l].sides.y;"),
+        set(INITIALIZED), logs(&["`group[l].sides.y` is read, but nothing has stored it"]);
+    "sanitize_memory::what_an_ended_invocation_would_have_stored" => fault(gpu, "tile[l] = 5u / zero; barrier(); result = tile[l ^ 1u] + tile[l];"),
+        set(DIVIDE), logs(&["division by zero"]);
+    "sanitize_memory::what_a_workgroup_stores" => silent_if(gpu, SHARED), set(INITIALIZED), silent();
     "sanitize_memory::what_every_path_stores" => silent_if(gpu, STORED), set(ALL), silent();
     "sanitize_memory::what_is_copied_and_not_read" => silent_if(gpu, COPIED), set(ALL), silent();
     "sanitize_memory::what_a_call_stores" => silent_if(gpu, CALLED), set(ALL), silent();
@@ -135,6 +143,24 @@ const LOOPS: &str = "
     if (best != 100u) { result += index; }
     mat2 m; m[0] = vec2(1.0); m[1] = vec2(x);
     result += uint(m[word & 1u].x);";
+const SHARED: &str = "
+    tile[l] = word;
+    if (l == 0u) { total = 0u; }
+    barrier();
+    atomicAdd(total, tile[l ^ 1u]);
+    for (uint step = 16u; step > 0u; step >>= 1) {
+        if (l < step) { tile[l] += tile[l + step]; }
+        barrier();
+    }
+    result = total + tile[0];
+    if (l < 9u) { partly[l] = l; }
+    barrier();
+    uint read = partly[l & 15u];
+    if ((l & 15u) < 9u) { result += read; }
+    group[31u - l] = Shape(uvec3(l), 1u);
+    barrier();
+    Shape s = group[l];
+    result += s.sides.z;";
 const CONSUMED: &str = "
     float never = 1.0 / float(zero), far = 1.0 / 0.0;
     floats[i] = min(1.0 / float(zero), 1.0) + exp(-1.0 / float(zero)) + x / (1.0 / float(zero));
@@ -157,6 +183,7 @@ fn shader(body: &str) -> Result<Vec<u32>> {
          layout(std430, set = 0, binding = 0) buffer Floats {{ float floats[]; }};
          layout(std430, set = 0, binding = 0) buffer Shapes {{ Shape kept[]; }};
          shared Shape group[32];
+         shared uint tile[32], partly[16], total;
          uint later, later0 = 1u;
          uint own[8];
          void prepare() {{ later = 3u; for (uint k = 0u; k < 8u; k++) {{ own[k] = k; }} }}
@@ -170,7 +197,7 @@ fn shader(body: &str) -> Result<Vec<u32>> {
          void fill_vector(out uvec3 v) {{ v.x = 1u; v.y = 2u; v.z = 3u; }}
          void fill_array(out uint a[4]) {{ for (uint k = 0u; k < 4u; k++) {{ a[k] = k; }} }}
          void main() {{
-             uint i = gl_GlobalInvocationID.x;
+             uint i = gl_GlobalInvocationID.x, l = gl_LocalInvocationIndex;
              uint word = words[i], zero = word - 7u, result = 0u;
              float x = float(word);
              {body}

@@ -16,6 +16,7 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
+mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
@@ -35,11 +36,18 @@ mod module;
 mod nan;
 mod place;
 mod planter;
+mod race_functions;
+mod races;
 mod repetitions;
 mod scalars;
+mod shared_accesses;
+mod shared_layout;
 mod shift;
+mod uniform_values;
 mod unreachable;
 mod values;
+mod workgroup_shadow;
+mod workgroup_size;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
@@ -51,9 +59,11 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
+use barriers::Barriers;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use races::Races;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
@@ -88,14 +98,17 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    Barriers::prepare(&mut module);
+    if options.sanitize.checks.contains(Check::Initialized) {
+        // Before the words of races, which take what is left.
+        initialized::prepare(&mut module, &view);
+    }
+    Races::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         not_finite: Effects::of_not_finite(&view),
         ranges: Ranges::new(&view, options),
     };
-    if options.sanitize.checks.contains(Check::Initialized) {
-        initialized::prepare(&mut module, &view);
-    }
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
         true => Repetitions::of_module(&view),
         false => Table::default(),

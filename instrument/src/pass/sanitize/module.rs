@@ -1,10 +1,13 @@
 //! A module that checks are planted into: what its functions share.
 
+use super::barriers::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::initialized::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
+use super::races::Races;
+use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
@@ -59,6 +62,9 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) unstored: UnstoredLoads<'w>,
     /// Private variables of checks, by the entry points that reach a use of them.
     pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
+    pub(super) shadow: WorkgroupShadow,
+    pub(super) barriers: Barriers,
+    pub(super) races: Races,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -86,6 +92,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),
+            shadow: WorkgroupShadow::new(index, options),
+            barriers: Barriers::default(),
+            races: Races::default(),
         }
     }
 
@@ -116,6 +125,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
         let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
+        let shadows = self
+            .shadow
+            .write(self.index, &mut self.out, &mut self.guards, &mut self.edits);
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
             let mut added: SmallVec<[Id; 6]> = SmallVec::new();
@@ -131,6 +143,10 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
                     (lists_all && (is_fragment(entry) || self.helpers.entry_points.contains(&number))).then_some(flag),
                 );
                 added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
+            }
+            if let Some((built_ins, others)) = shadows.get(&number) {
+                added.extend_from_slice(built_ins);
+                added.extend(others.iter().copied().filter(|_| lists_all));
             }
             if added.is_empty() {
                 continue;

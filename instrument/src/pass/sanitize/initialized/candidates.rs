@@ -1,7 +1,9 @@
 //! The loads that may read what nothing has stored, with the places where that has an effect.
 
 use super::super::accesses::{Step, indices};
-use super::layout::{BitPlace, Layout};
+use super::super::workgroup_shadow::is_in_workgroups;
+use super::layout::{BitPlace, Layout, MAX_BITS, MAX_SHARED_BITS};
+use super::stored_place;
 use crate::analysis::effects::{EffectPoint, Effects, ValuePart, leaves};
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex, Table};
@@ -12,6 +14,9 @@ use crate::options::Options;
 use crate::spv::{Id, Inst, op, op_sets};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most bits in shared memory that one instruction sets.
+const MOST_SHARED_BITS: u32 = 64;
 
 /// A load.
 #[derive(Debug)]
@@ -100,6 +105,12 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
     let index = view.index;
     let mut layouts: HashMap<Id, Option<Layout>> = HashMap::default();
     let mut escaped = BTreeSet::new();
+    let is_shared_followed = view
+        .graph
+        .reach
+        .values()
+        .iter()
+        .all(|reach| is_in_workgroups(index, reach));
     let mut divided = BTreeSet::new();
     for number in reached(view) {
         let (Some(accesses), Some(function)) = (view.accesses(number), index.functions.get(number)) else {
@@ -112,9 +123,14 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
             let is_followed = match object.class {
                 ObjectClass::Function | ObjectClass::Private => true,
                 ObjectClass::Output => !index.is_built_in(object.pointer) && !view.shares_outputs(number),
-                ObjectClass::Parameter(_) | ObjectClass::Workgroup | ObjectClass::Described(_) => false,
+                ObjectClass::Workgroup => is_shared_followed,
+                ObjectClass::Parameter(_) | ObjectClass::Described(_) => false,
             };
-            let layout = (is_followed && object.initializer.is_none()).then(|| Layout::new(object.ty));
+            let limit = match object.class {
+                ObjectClass::Workgroup => MAX_SHARED_BITS,
+                _ => MAX_BITS,
+            };
+            let layout = (is_followed && object.initializer.is_none()).then(|| Layout::new(object.ty, limit));
             let known = layouts.entry(object.pointer).or_insert_with(|| layout.clone());
             if layout.is_none() {
                 *known = None;
@@ -143,7 +159,31 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
             *slot = None;
         }
     }
+    drop_large_stores(view, &mut layouts);
     layouts
+}
+
+/// Drops the layouts of variables in shared memory of which an instruction stores very much at once, or it is not known what.
+fn drop_large_stores(view: &ModuleView<'_, '_>, layouts: &mut HashMap<Id, Option<Layout>>) {
+    for number in reached(view) {
+        let Some(accesses) = view.accesses(number) else {
+            continue;
+        };
+        for access in accesses.accesses.values() {
+            let object = accesses.objects.get(access.place.object);
+            let Some(object) = object.filter(|object| object.class == ObjectClass::Workgroup) else {
+                continue;
+            };
+            let inst = view.index.inst(access.offset);
+            if let Some(slot) = layouts.get_mut(&object.pointer)
+                && let Some(layout) = slot
+                && let Some(place) = stored_place(view, layout, access, &inst)
+                && place.bits > MOST_SHARED_BITS
+            {
+                *slot = None;
+            }
+        }
+    }
 }
 
 struct Finder<'v, 'a, 'w> {

@@ -20,7 +20,9 @@ use crate::spv::{Id, op};
 use smallvec::SmallVec;
 
 /// Most bits of a variable. Larger ones are not followed, which the log says.
-pub(super) const MAX_BITS: u32 = 1024;
+pub(super) const MAX_BITS: u32 = 1 << 10;
+/// The same of one in shared memory, whose bits all invocations of the workgroup have in common.
+pub(super) const MAX_SHARED_BITS: u32 = 1 << 15;
 
 /// A part of the variable.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ enum Parts {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     nodes: Vec<Node>,
+    /// Most bits.
+    limit: u32,
 }
 
 /// An index that is not a constant: it is multiplied with `stride` bits.
@@ -70,14 +74,17 @@ pub(super) struct BitPlace {
 }
 
 impl Layout {
-    pub(super) fn new(ty: Id) -> Self {
+    pub(super) fn new(ty: Id, limit: u32) -> Self {
         let root = Node {
             ty,
             parts: Parts::Whole,
             offset: 0,
             bits: 1,
         };
-        Self { nodes: vec![root] }
+        Self {
+            nodes: vec![root],
+            limit,
+        }
     }
 
     /// Divides the parts that indices lead through. `None` if one of them has no fixed number of parts, or too many.
@@ -109,7 +116,7 @@ impl Layout {
             op::TypeStruct | op::TypeVector | op::TypeMatrix => part_count(index, ty)?,
             _ => return None,
         };
-        let count = u32::try_from(count).ok().filter(|count| *count <= MAX_BITS)?;
+        let count = u32::try_from(count).ok().filter(|count| *count <= self.limit)?;
         let is_structure = of.opcode() == op::TypeStruct;
         let first = self.nodes.len();
         let made = if is_structure { count } else { 1 };
@@ -146,7 +153,7 @@ impl Layout {
                     end
                 }
             };
-            self.nodes.get_mut(at)?.bits = Some(bits).filter(|bits| (1..=MAX_BITS).contains(bits))?;
+            self.nodes.get_mut(at)?.bits = Some(bits).filter(|bits| (1..=self.limit).contains(bits))?;
         }
         Some(())
     }

@@ -9,7 +9,8 @@
 //!
 //! A variable without an initialiser holds an undefined value until it is stored. Reading it is not a fault, but the value is one where
 //! it has an effect (`analysis::effects`). Checked are loads of scalars, vectors, structures and arrays of up to 64 scalars from variables
-//! of the storage classes Function, Private and Output, by parts: members, elements, and components of vectors that are stored one by one.
+//! of the storage classes Function, Private, Output and Workgroup, by parts: members, elements, and components of vectors that are stored
+//! one by one. To those of Workgroup any invocation may store; once one has ended by a failed check or an abort, its workgroup is silent.
 //! The view knows which stores reach a load (`analysis::unstored`): nothing is planted where one does on every path, and nothing has to
 //! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`shadow`]) and the load reads.
 //!
@@ -26,19 +27,24 @@ mod message;
 mod shadow;
 
 use super::accesses::indices;
+use super::barriers::Barriers;
 use super::module::ModulePlanter;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{are_scalars, write_conditions};
 use super::values::ValueFacts;
+use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::view::{Access, AccessKind, FunctionAccesses, ModuleView, ObjectClass};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
+use crate::spv::op::{scope, storage_class};
+use crate::spv::op_sets::is_atomic_read;
 use crate::spv::{Id, Inst, op};
 use candidates::{Candidates, CheckedLoad, reached};
+use layout::{BitPlace, Layout};
 use message::{Unit, message, units};
 use rustc_hash::FxHashMap as HashMap;
 use shadow::{Sample, Shadow, ShadowWriter};
@@ -50,6 +56,15 @@ use std::collections::BTreeMap;
 pub(super) struct UnstoredLoads<'w> {
     loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
     shadows: HashMap<Id, Shadow>,
+    /// The word with the number of invocations of the workgroup that have ended.
+    ends: Option<u32>,
+}
+
+impl UnstoredLoads<'_> {
+    /// Whether a load of shared memory is checked.
+    pub(super) fn reads_shared_memory(&self) -> bool {
+        self.ends.is_some()
+    }
 }
 
 /// Finds the loads, and writes the bits of their variables in all functions.
@@ -60,6 +75,17 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
     module.planted.warnings.extend(warnings);
     module.unstored.loads = found.loads;
     let mut layouts = found.layouts;
+    let is_shared = |variable: &Id| {
+        let ty = module.index.type_of(*variable);
+        module.index.storage_class(ty) == Some(storage_class::Workgroup)
+    };
+    // What an invocation that has ended would have stored is no fault of those that read it.
+    let ends = match layouts.keys().any(is_shared) {
+        true => Barriers::count_ends(module),
+        false => None,
+    };
+    module.unstored.ends = ends;
+    let mut without_room = 0;
     let mut writer = ShadowWriter::default();
     for number in reached(view) {
         let (Some(accesses), Some(function)) = (view.accesses(number), module.index.functions.get(number)) else {
@@ -69,6 +95,11 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
             if let Some(layout) = layouts.remove(&object.pointer) {
                 let shadow = match object.class {
                     ObjectClass::Function => writer.local(module, function, layout),
+                    ObjectClass::Workgroup => {
+                        let shadow = writer.shared(module, layout).filter(|_| ends.is_some());
+                        without_room += usize::from(shadow.is_none());
+                        shadow
+                    }
                     _ => Some(writer.private(&mut module.out, layout)),
                 };
                 module
@@ -76,16 +107,25 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
                     .shadows
                     .extend(shadow.map(|shadow| (object.pointer, shadow)));
             }
-            let shadow = module.unstored.shadows.get(&object.pointer);
-            if let Some(shadow) = shadow.filter(|_| object.class.is_variable_of_module())
-                && let Some(reach) = view.graph.reach.get(number)
-            {
+            let (Some(shadow), Some(reach)) = (
+                module.unstored.shadows.get(&object.pointer),
+                view.graph.reach.get(number),
+            ) else {
+                continue;
+            };
+            if shadow.is_shared() {
+                module.shadow.is_used(reach);
+            } else if object.class.is_variable_of_module() {
                 for entry in &reach.entry_points {
                     module.interfaces.entry(*entry).or_default().insert(shadow.variable());
                 }
             }
         }
         mark_stores(module, view, accesses);
+    }
+    if without_room > 0 {
+        let text = format!("checks are left out: shared memory has no room for the bits of variables: {without_room}");
+        module.planted.warnings.push(text);
     }
 }
 
@@ -98,14 +138,19 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
             continue;
         };
         let inst = index.inst(access.offset);
-        if !may_store(view, access, &inst) {
-            continue;
+        if let Some(place) = stored_place(view, &shadow.layout, access, &inst) {
+            shadow.mark(index, &mut module.out, &mut module.edits, inst.end(), &place);
         }
-        let steps = stored_pointer(access, &inst).and_then(|pointer| indices(index, pointer));
-        let place = steps.and_then(|found| shadow.layout.place(index, &found.steps));
-        let place = place.unwrap_or_else(|| shadow.layout.whole());
-        shadow.mark(index, &mut module.out, &mut module.edits, inst.end(), &place);
     }
+}
+
+/// The bits of what an access may store: of the whole variable where it is not known.
+fn stored_place(view: &ModuleView<'_, '_>, layout: &Layout, access: &Access, inst: &Inst<'_>) -> Option<BitPlace> {
+    may_store(view, access, inst).then(|| {
+        let found = stored_pointer(access, inst).and_then(|pointer| indices(view.index, pointer));
+        let place = found.and_then(|found| layout.place(view.index, &found.steps));
+        place.unwrap_or_else(|| layout.whole())
+    })
 }
 
 fn may_store(view: &ModuleView<'_, '_>, access: &Access, inst: &Inst<'_>) -> bool {
@@ -122,7 +167,8 @@ fn may_store(view: &ModuleView<'_, '_>, access: &Access, inst: &Inst<'_>) -> boo
 /// The pointer that an access stores through, if it is known.
 fn stored_pointer(access: &Access, inst: &Inst<'_>) -> Option<Id> {
     match (inst.opcode(), access.kind) {
-        (op::Store | op::CopyMemory, _) => Some(inst.id(1)),
+        (op::Store | op::CopyMemory | op::AtomicStore, _) => Some(inst.id(1)),
+        (opcode, _) if is_atomic_read(opcode) => Some(inst.pointer()),
         (op::FunctionCall, AccessKind::Argument(position)) => inst.ids(4).nth(position),
         (op::ExtInst, AccessKind::Write) => Some(inst.id(6)),
         _ => None,
@@ -145,6 +191,12 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     let points = load.points.iter().filter(|(point, _)| are_scalars(index, point));
     let tests = points.flat_map(|(point, parts)| units(index, load, parts).into_iter().map(move |unit| (point, unit)));
     let mut sample = None;
+    let shadow = planter.module.unstored.shadows.get(&load.variable);
+    let ends = match shadow.is_some_and(Shadow::is_shared) {
+        true => planter.module.unstored.ends,
+        false => None,
+    };
+    let ends = ends.map(|word| (planter.module.shadow.variable(&mut planter.module.out), word));
     for (point, unit) in tests {
         let key = key(load, &unit);
         if planter.is_tested(facts.function, &key, point) {
@@ -164,7 +216,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
         planter.plant_with(
             Check::Initialized,
             &place,
-            |out| write_failed(out, index, point, &unit, sample.as_ref()),
+            |out| write_failed(out, index, point, &unit, (sample.as_ref(), ends)),
             |out, tests| unit.with_values(index, out, text, &tests),
         );
         planter.add_tested(key, point);
@@ -192,13 +244,14 @@ fn write_sample(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Op
     Some(planter.insert(load.inst.offset, |out| shadow.write_sample(index, out, place)))
 }
 
-/// Writes whether a unit has a part that is not stored, and the same of each bit of it.
+/// Writes whether a unit has a part that is not stored, and the same of each bit of it. `ends`: the shared memory of checks, and the word
+/// with the number of invocations that have ended, of a variable there.
 fn write_failed(
     out: &mut Emitter,
     index: &Index<'_>,
     point: &EffectPoint,
     unit: &Unit,
-    sample: Option<&Sample>,
+    (sample, ends): (Option<&Sample>, Option<(Id, u32)>),
 ) -> (Id, Vec<Id>) {
     let bool = out.bool();
     let mut tests: Vec<Id> = Vec::new();
@@ -223,6 +276,14 @@ fn write_failed(
         .filter(|_| unit.is_tested_by_bits())
     {
         failed = out.emit(op::LogicalAnd, bool, (failed, inside));
+    }
+    if let Some((shadow, word)) = ends {
+        let uint = out.uint();
+        let [workgroup, zero, word] = [scope::Workgroup, 0, word].map(|value| out.constant(value));
+        let pointer = WorkgroupShadow::word_of(out, shadow, word);
+        let ended = out.emit(op::AtomicLoad, uint, (pointer, workgroup, zero));
+        let has_all = out.emit(op::IEqual, bool, (ended, zero));
+        failed = out.emit(op::LogicalAnd, bool, (failed, has_all));
     }
     (write_conditions(out, index, failed, &point.conditions), tests)
 }

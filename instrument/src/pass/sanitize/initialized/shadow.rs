@@ -7,13 +7,16 @@
 //!                                         %more = BitwiseOr %bits %mask
 //!                                         Store %stored %more
 //! ```
+//!
+//! Those of a variable in shared memory are words there, which all invocations set by atomics: a barrier that lets an invocation see what
+//! another one has stored lets it see the bit.
 
 use super::super::module::ModulePlanter;
 use super::layout::{BitPlace, DynamicIndex, Layout};
 use crate::analysis::index::{Function, Index};
 use crate::edit::emitter::Emitter;
 use crate::edit::{Edits, Rank};
-use crate::spv::op::storage_class;
+use crate::spv::op::{scope, storage_class};
 use crate::spv::{Code, Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -24,6 +27,16 @@ pub(super) struct Shadow {
     variable: Id,
     class: u32,
     words: u32,
+    /// In shared memory, the number of the first word.
+    base: u32,
+}
+
+/// The number of a word.
+#[derive(Clone, Copy)]
+enum Word {
+    At(u32),
+    /// That of an id, and a constant to be added.
+    From(Id, u32),
 }
 
 /// What the bits of a load are, read when it is executed.
@@ -72,7 +85,22 @@ impl ShadowWriter {
             variable: out.private(ty, null),
             class: storage_class::Private,
             words,
+            base: 0,
         }
+    }
+
+    /// The bits of a variable in shared memory. `None` if there is no room for them.
+    pub(super) fn shared(&self, module: &mut ModulePlanter<'_, '_>, layout: Layout) -> Option<Shadow> {
+        let words = layout.words();
+        let ModulePlanter { out, shadow, .. } = module;
+        let base = shadow.reserve(words)?;
+        Some(Shadow {
+            layout,
+            variable: shadow.variable(out),
+            class: storage_class::Workgroup,
+            words,
+            base,
+        })
     }
 
     /// The bits of a variable of a function.
@@ -99,6 +127,7 @@ impl ShadowWriter {
             variable,
             class: storage_class::Function,
             words,
+            base: 0,
         })
     }
 }
@@ -109,14 +138,59 @@ impl Shadow {
         self.variable
     }
 
+    /// Whether the bits are those of a variable in shared memory, which all invocations of the workgroup set.
+    pub(super) fn is_shared(&self) -> bool {
+        self.class == storage_class::Workgroup
+    }
+
     /// The pointer to a word.
-    fn pointer(&self, out: &mut Emitter, word: Id) -> Id {
-        if self.words == 1 {
+    fn pointer(&self, out: &mut Emitter, word: Word) -> Id {
+        let uint = out.uint();
+        if self.words == 1 && !self.is_shared() {
             return self.variable;
         }
-        let uint = out.uint();
+        let number = match word {
+            Word::At(number) => out.constant(self.base + number),
+            Word::From(number, 0) if self.base == 0 => number,
+            Word::From(number, more) => {
+                let more = out.constant(self.base + more);
+                out.emit(op::IAdd, uint, (number, more))
+            }
+        };
         let pointer = out.pointer(self.class, uint);
-        out.emit(op::AccessChain, pointer, (self.variable, word))
+        out.emit(op::AccessChain, pointer, (self.variable, number))
+    }
+
+    /// Loads a word.
+    fn load(&self, out: &mut Emitter, word: Word) -> Id {
+        let pointer = self.pointer(out, word);
+        let uint = out.uint();
+        match self.is_shared() {
+            true => {
+                let (workgroup, relaxed) = (out.constant(scope::Workgroup), out.constant(0));
+                out.emit(op::AtomicLoad, uint, (pointer, workgroup, relaxed))
+            }
+            false => out.emit(op::Load, uint, pointer),
+        }
+    }
+
+    /// Sets bits of a word, which are all that it has if `is_all`.
+    fn set(&self, out: &mut Emitter, word: Word, mask: Id, is_all: bool) {
+        let pointer = self.pointer(out, word);
+        let uint = out.uint();
+        if self.is_shared() {
+            let (workgroup, relaxed) = (out.constant(scope::Workgroup), out.constant(0));
+            out.emit(op::AtomicOr, uint, (pointer, workgroup, relaxed, mask));
+            return;
+        }
+        let bits = match is_all {
+            true => mask,
+            false => {
+                let bits = out.emit(op::Load, uint, pointer);
+                out.emit(op::BitwiseOr, uint, (bits, mask))
+            }
+        };
+        out.op(op::Store, (pointer, bits));
     }
 
     /// Writes before the instruction at `offset` that something has been stored to a place.
@@ -140,26 +214,10 @@ impl Shadow {
         for word in first / 32..end.div_ceil(32) {
             let from = first.max(word * 32) % 32;
             let count = (end - word * 32).min(32) - from;
-            let mask = ones(count) << from;
-            let number = out.constant(word);
-            let pointer = self.pointer(out, number);
+            let mask = out.constant(ones(count) << from);
             let is_all = from == 0 && count == (self.layout.whole().bits - word * 32).min(32);
-            self.write_bits(out, pointer, mask, is_all);
+            self.set(out, Word::At(word), mask, is_all);
         }
-    }
-
-    /// Sets bits of a word, which are all that it has if `is_all`.
-    fn write_bits(&self, out: &mut Emitter, pointer: Id, mask: u32, is_all: bool) {
-        let mask = out.constant(mask);
-        let bits = match is_all {
-            true => mask,
-            false => {
-                let uint = out.uint();
-                let bits = out.emit(op::Load, uint, pointer);
-                out.emit(op::BitwiseOr, uint, (bits, mask))
-            }
-        };
-        out.op(op::Store, (pointer, bits));
     }
 
     fn write_dynamic_mark(&self, index: &Index<'_>, out: &mut Emitter, place: &BitPlace) {
@@ -169,21 +227,16 @@ impl Shadow {
         let word = out.emit(op::ShiftRightLogical, uint, (first, five));
         if place.bits > 32 {
             for at in 0..place.bits.div_ceil(32) {
-                let more = out.constant(at);
-                let word = out.emit(op::IAdd, uint, (word, more));
-                let pointer = self.pointer(out, word);
                 let count = (place.bits - at * 32).min(32);
-                self.write_bits(out, pointer, ones(count), count == 32);
+                let mask = out.constant(ones(count));
+                self.set(out, Word::From(word, at), mask, count == 32);
             }
             return;
         }
         let position = out.emit(op::BitwiseAnd, uint, (first, thirty_one));
         let mask = out.constant(ones(place.bits));
         let mask = out.emit(op::ShiftLeftLogical, uint, (mask, position));
-        let pointer = self.pointer(out, word);
-        let bits = out.emit(op::Load, uint, pointer);
-        let bits = out.emit(op::BitwiseOr, uint, (bits, mask));
-        out.op(op::Store, (pointer, bits));
+        self.set(out, Word::From(word, 0), mask, false);
     }
 
     /// Writes the bits of a place, as they are when the code is executed.
@@ -191,13 +244,8 @@ impl Shadow {
         let uint = out.uint();
         if place.dynamic.is_empty() {
             let words = place.first / 32..(place.first + place.bits).div_ceil(32);
-            let words = words.map(|word| {
-                let word = out.constant(word);
-                let pointer = self.pointer(out, word);
-                out.emit(op::Load, uint, pointer)
-            });
             return Sample {
-                words: words.collect(),
+                words: words.map(|word| self.load(out, Word::At(word))).collect(),
                 first: place.first % 32,
                 is_inside: None,
             };
@@ -205,23 +253,13 @@ impl Shadow {
         let (first, is_inside) = write_first(index, out, place);
         let (five, thirty_one) = (out.constant(5), out.constant(31));
         let word = out.emit(op::ShiftRightLogical, uint, (first, five));
-        let words = match place.bits > 32 {
-            true => {
-                let words = (0..place.bits.div_ceil(32)).map(|at| {
-                    let more = out.constant(at);
-                    let word = out.emit(op::IAdd, uint, (word, more));
-                    let pointer = self.pointer(out, word);
-                    out.emit(op::Load, uint, pointer)
-                });
-                words.collect()
-            }
-            false => {
-                let pointer = self.pointer(out, word);
-                let bits = out.emit(op::Load, uint, pointer);
-                let position = out.emit(op::BitwiseAnd, uint, (first, thirty_one));
-                vec![out.emit(op::ShiftRightLogical, uint, (bits, position))]
-            }
-        };
+        let mut words: Vec<Id> = (0..place.bits.div_ceil(32))
+            .map(|at| self.load(out, Word::From(word, at)))
+            .collect();
+        if let ([bits], true) = (words.as_mut_slice(), place.bits < 32) {
+            let position = out.emit(op::BitwiseAnd, uint, (first, thirty_one));
+            *bits = out.emit(op::ShiftRightLogical, uint, (*bits, position));
+        }
         Sample {
             words,
             first: 0,
