@@ -64,7 +64,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, Trap, Values};
 pub use outcome::{AfterPass, ClaimCompact, ClaimCounters, Hooks, Instrumented, NotSanitized, Outcome, Place};
-pub use sanitize::{CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, LoopTimeout, Sanitize};
+pub use sanitize::{
+    CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY, LoopTimeout, Sanitize,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::{ModuleHash, SiteTable};
 

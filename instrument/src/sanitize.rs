@@ -7,6 +7,9 @@ use vkabort_record::report::SanitizeFilter;
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 
+/// Bytes of shared memory of a workgroup, where the device is not known: what all but the smallest devices have.
+pub const DEFAULT_SHARED_MEMORY: u32 = 32 << 10;
+
 /// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`
 /// selects it; and when it fails, for people. Passes the rows to the macro `$with`. The function `plant` of the module plants the
 /// check.
@@ -25,6 +28,11 @@ macro_rules! checks {
             Unreachable unreachable Values false "code is reached that was declared unreachable";
             Addresses addresses Values false
                 "memory is accessed through an address that is in no buffer, or less aligned than the access declares";
+            Initialized initialized Values false "a value is used that was read from a variable before anything was stored there";
+            Invalid invalid Values false "an operation on finite floats makes NaN or an infinity that is stored";
+            Races races Flow false
+                "two invocations of a workgroup access shared memory without a barrier between them, and one of them stores to it";
+            Barriers barriers Flow false "a barrier is not reached by all invocations of the workgroup";
         }
     };
 }
@@ -183,6 +191,8 @@ pub struct Sanitize {
     /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: nobody knows
     /// the buffers, and [`Check::Addresses`] is not planted.
     pub buffer_table: Option<u64>,
+    /// Bytes of shared memory that a workgroup may have (`maxComputeSharedMemorySize`).
+    pub shared_memory: u32,
 }
 
 /// An address that no driver returns: to inspect output, not to execute it.
@@ -199,6 +209,7 @@ impl Default for Sanitize {
             skipped_models: Vec::new(),
             robust_buffers: false,
             buffer_table: Some(DEFAULT_BUFFER_TABLE),
+            shared_memory: DEFAULT_SHARED_MEMORY,
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) mod preconditions;
 pub(crate) mod ranges;
 pub(crate) mod spec_constants;
 pub(crate) mod trip_count;
+pub(crate) mod unstored;
 pub(crate) mod view;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

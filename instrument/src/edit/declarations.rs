@@ -138,11 +138,18 @@ impl Emitter {
 
     /// A global variable.
     pub(crate) fn variable(&mut self, class: u32, pointee: Id, initializer: Option<Id>) -> Id {
-        let ty = self.pointer(class, pointee);
+        // Ids in the order of the declarations.
+        self.pointer(class, pointee);
         let id = self.ids.fresh();
+        self.variable_as(id, class, pointee, initializer);
+        id
+    }
+
+    /// A global variable with an id that is used already.
+    pub(crate) fn variable_as(&mut self, id: Id, class: u32, pointee: Id, initializer: Option<Id>) {
+        let ty = self.pointer(class, pointee);
         self.declarations
             .op(op::Variable, (ty, id, Literal(class), initializer));
-        id
     }
 
     /// A variable of class `Private`.

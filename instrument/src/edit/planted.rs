@@ -14,6 +14,8 @@ pub(crate) struct Planted {
     pub(crate) guards: HashSet<Id>,
     /// Checks that were left out, for the log.
     pub(crate) warnings: Vec<String>,
+    /// The function without parameters that an invocation calls before it ends because another one has aborted.
+    pub(crate) end: Option<Id>,
     /// The function without parameters that is to return TICKS.
     pub(crate) ticks: Option<Id>,
     /// The function that is to find the buffer of an address.

@@ -100,8 +100,12 @@ impl Runtime {
         out.calculate(op::AtomicIAdd, (counter, scope, relaxed, count));
     }
 
-    /// Adds `count` to ENDED.
+    /// Adds `count` to ENDED, and calls the function of the module for invocations that end.
     pub(crate) fn count_ended(&mut self, out: &mut Emitter, count: Id) {
+        if let Some(end) = self.end {
+            let void = out.void();
+            out.emit(op::FunctionCall, void, end);
+        }
         let ty = self.types(out).uint_pointer;
         let ended = self.pointer_to(out, ty, self.arena.control + u64::from(ENDED_OFFSET));
         let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));

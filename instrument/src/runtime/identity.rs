@@ -104,15 +104,8 @@ pub(crate) fn load_identity(
         if is_compact && input.built_in == built_in::LocalInvocationIndex && !interface.has_local_index() {
             continue;
         }
-        let loaded = match (input.built_in, interface.workgroup_size) {
-            (built_in::LocalInvocationIndex, Some(size)) => {
-                let local = IdentityInput {
-                    built_in: built_in::LocalInvocationId,
-                    components: 3,
-                };
-                let local = load_input(index, interface, added, &local, out);
-                smallvec![local_index(&local, size, out)]
-            }
+        let loaded = match input.built_in {
+            built_in::LocalInvocationIndex => load_local_index(index, interface, added, out),
             _ => load_input(index, interface, added, &input, out),
         };
         for (word, id) in words.iter_mut().skip(first_word).zip(loaded) {
@@ -122,6 +115,40 @@ pub(crate) fn load_identity(
     let uint = out.uint();
     let uvec4 = out.vector(uint, 4);
     out.emit(op::CompositeConstruct, uvec4, words)
+}
+
+/// Reads LocalInvocationIndex, which a variable that the entry point lacks is added for, as [`load_identity`] does. Empty if the
+/// built-in is a member of an input block.
+pub(crate) fn load_local_index(
+    index: &Index<'_>,
+    interface: &mut EntryInterface<'_>,
+    added: &mut AddedBuiltIns,
+    out: &mut Emitter,
+) -> SmallVec<[Id; 4]> {
+    let Some(size) = interface.workgroup_size else {
+        return load_number(index, interface, added, built_in::LocalInvocationIndex, out);
+    };
+    let local = IdentityInput {
+        built_in: built_in::LocalInvocationId,
+        components: 3,
+    };
+    let local = load_input(index, interface, added, &local, out);
+    match local.is_empty() {
+        true => local,
+        false => smallvec![local_index(&local, size, out)],
+    }
+}
+
+/// Reads a built-in that is a number, like [`load_local_index`].
+pub(crate) fn load_number(
+    index: &Index<'_>,
+    interface: &mut EntryInterface<'_>,
+    added: &mut AddedBuiltIns,
+    built_in: u32,
+    out: &mut Emitter,
+) -> SmallVec<[Id; 4]> {
+    let components = 1;
+    load_input(index, interface, added, &IdentityInput { built_in, components }, out)
 }
 
 /// Loads the components of a built-in as words; none of a member of an input block. A built-in that the entry point lacks is

@@ -40,6 +40,8 @@ pub(crate) struct Runtime {
     specialization: Option<Id>,
     /// Whether invocations leave only by one abort, and with a record.
     single_site: bool,
+    /// The function of the module that an invocation calls before it ends because another one has aborted.
+    pub(crate) end: Option<Id>,
     flag: Option<Id>,
     key: Option<Id>,
     /// Variables for the values of messages.
@@ -98,6 +100,7 @@ impl Runtime {
             key_spec_id: spec_constants::key_spec_id(index),
             specialization: None,
             single_site,
+            end: None,
             flag: None,
             key: None,
             values: Vec::new(),

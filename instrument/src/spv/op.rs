@@ -27,7 +27,8 @@ from_spirv! { u16; Op:
     GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
     SubgroupFirstInvocationKHR
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
-    SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar Dot SMulExtended
+    SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod FRem FMod VectorTimesScalar MatrixTimesScalar VectorTimesMatrix
+        MatrixTimesVector Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitFieldInsert BitFieldSExtract BitFieldUExtract BitReverse BitCount Any All IsNan IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
@@ -35,10 +36,12 @@ from_spirv! { u16; Op:
     FOrdLessThanEqual FUnordLessThanEqual FOrdGreaterThanEqual FUnordGreaterThanEqual
     ImageSampleImplicitLod ImageSampleDrefImplicitLod ImageSampleProjImplicitLod ImageSampleProjDrefImplicitLod
     ImageSparseSampleImplicitLod ImageSparseSampleDrefImplicitLod ImageSparseSampleProjImplicitLod
+    CooperativeMatrixLoadKHR CooperativeMatrixStoreKHR CooperativeMatrixLoadNV CooperativeMatrixStoreNV
+    ControlBarrierArriveINTEL ControlBarrierWaitINTEL GroupNonUniformPartitionNV
     ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
     GroupNonUniformQuadAnyKHR SubgroupBallotKHR
     ControlBarrier MemoryBarrier ImageFetch ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
-    AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
+    AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicUMax AtomicOr AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
@@ -75,7 +78,7 @@ pub(crate) const TypeVectorIdEXT: u16 = 5288;
 /// Instructions of `GLSL.std.450`.
 pub(crate) mod glsl {
     from_spirv! { u32; GlslStd450Op:
-        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
+        Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Asin Acos Sinh Cosh Acosh Atanh Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
         Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
         Normalize Reflect Refract FindILsb FindSMsb FindUMsb InterpolateAtCentroid
         InterpolateAtSample InterpolateAtOffset
@@ -86,6 +89,9 @@ pub(crate) mod glsl {
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
         Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
+        WorkgroupMemoryExplicitLayoutKHR GroupNonUniform GroupNonUniformQuad GroupNonUniformPartitionedNV
+        GroupNonUniformRotateKHR Groups SubgroupBallotKHR SubgroupVoteKHR CooperativeMatrixKHR CooperativeMatrixNV
+        ComputeDerivativeGroupQuadsKHR ComputeDerivativeGroupLinearKHR GroupUniformArithmeticKHR QuadControlKHR SubgroupShuffleINTEL
         RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
@@ -126,7 +132,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord SampleId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
+        PrimitiveId InvocationId FragCoord SampleId NumWorkgroups WorkgroupSize WorkgroupId SubgroupId HelperInvocation SubgroupLocalInvocationId GlobalInvocationId LocalInvocationId
         LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
@@ -143,7 +149,7 @@ pub(crate) mod memory_model {
 
 /// Scopes.
 pub(crate) mod scope {
-    from_spirv! { u32; Scope: Device QueueFamily }
+    from_spirv! { u32; Scope: Device Workgroup QueueFamily }
 }
 
 /// Bits of memory operands.
@@ -179,9 +185,11 @@ pub(crate) mod image_operands {
 /// Bits of memory semantics.
 pub(crate) mod memory_semantics {
     pub(crate) const ACQUIRE: u32 = 0x2;
+    pub(crate) const RELEASE: u32 = 0x4;
     pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
     pub(crate) const SEQUENTIALLY_CONSISTENT: u32 = 0x10;
     pub(crate) const UNIFORM_MEMORY: u32 = 0x40;
+    pub(crate) const WORKGROUP_MEMORY: u32 = 0x100;
     pub(crate) const MAKE_AVAILABLE: u32 = 0x2000;
 }
 

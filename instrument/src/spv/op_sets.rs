@@ -110,6 +110,35 @@ pub(crate) fn is_decoration(opcode: u16) -> bool {
     )
 }
 
+/// Operations in which invocations of a subgroup or quad take part.
+pub(crate) fn is_subgroup_operation(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::GroupNonUniformElect..=op::GroupNonUniformQuadSwap
+            | op::GroupNonUniformPartitionNV
+            | op::GroupNonUniformRotateKHR
+            | op::GroupNonUniformQuadAllKHR
+            | op::GroupNonUniformQuadAnyKHR
+            | op::SubgroupBallotKHR..=op::SubgroupReadInvocationKHR
+    )
+}
+
+/// Loads and stores of cooperative matrices, through a pointer.
+pub(crate) fn is_cooperative_access(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::CooperativeMatrixLoadKHR
+            | op::CooperativeMatrixStoreKHR
+            | op::CooperativeMatrixLoadNV
+            | op::CooperativeMatrixStoreNV
+    )
+}
+
+/// Halves of a barrier (`SPV_INTEL_split_barrier`).
+pub(crate) fn is_split_barrier(opcode: u16) -> bool {
+    matches!(opcode, op::ControlBarrierArriveINTEL | op::ControlBarrierWaitINTEL)
+}
+
 /// Variables and parameters: what pointers point into.
 pub(crate) fn is_memory_object(opcode: u16) -> bool {
     matches!(opcode, op::Variable | op::UntypedVariableKHR | op::FunctionParameter)

@@ -115,6 +115,7 @@ impl Prober<'_> {
                 vertex: features.vertex_pipeline_stores_and_atomics == vk::TRUE,
                 fragment: features.fragment_stores_and_atomics == vk::TRUE,
             },
+            shared_memory: properties.limits.max_compute_shared_memory_size,
             identity: self.identity(&properties),
             ..PhysicalDevice::default()
         };

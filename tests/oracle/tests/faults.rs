@@ -10,7 +10,17 @@ use vkabort_oracle::plant::plant_faults;
 use vkabort_oracle::seeds::{is_single, seeds};
 
 /// The checks whose faults are planted.
-const CHECKS: [&str; 7] = ["divide", "shift", "bounds", "convert", "buffers", "nan", "unreachable"];
+const CHECKS: [&str; 9] = [
+    "divide",
+    "shift",
+    "bounds",
+    "convert",
+    "buffers",
+    "nan",
+    "unreachable",
+    "initialized",
+    "invalid",
+];
 
 /// Seeds by default.
 const FEW: u64 = 200;

@@ -60,10 +60,12 @@ mod report;
 mod sanitize;
 mod sanitize_addresses;
 mod sanitize_loops;
+mod sanitize_memory;
 mod sanitize_refused;
 mod sanitize_stages;
 mod sanitize_values;
 mod sanitize_ways;
+mod sanitize_workgroup;
 mod self_check;
 mod settings;
 mod shader_binary;
@@ -149,8 +151,10 @@ pub fn all() -> Vec<Case> {
         sanitize_stages::CASES,
         sanitize_loops::CASES,
         sanitize_addresses::CASES,
+        sanitize_memory::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
+        sanitize_workgroup::CASES,
         self_check::CASES,
         settings::CASES,
         shader_binary::CASES,

@@ -1,7 +1,7 @@
 //! The uses of what memory holds.
 
 use super::items::{Item, ItemId, Items};
-use super::use_finder::{ItemUse, UseEffect, UseFinder, nothing};
+use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, Key as _};
 use crate::analysis::view::path::{Path, overlap, suffix_after};
 use crate::analysis::view::{
@@ -93,6 +93,8 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         match event.kind {
             EventKind::Emit => UseEffect::Effect,
             EventKind::Barrier if object.class == ObjectClass::Output => UseEffect::Effect,
+            // Nobody knows what others make of it.
+            EventKind::Barrier if self.followed == Followed::NotFinite => nothing(),
             EventKind::Barrier => match self.view.is_read_behind_barrier(function, object.pointer, event) {
                 true => UseEffect::Effect,
                 false => nothing(),

@@ -33,8 +33,10 @@
 //! Every item is evaluated once, after those that it becomes, and again only if one of a cycle of phis is taken back. An evaluation walks
 //! over the blocks between the definition and its uses.
 
+mod copies;
 mod items;
 mod memory_uses;
+mod not_finite;
 mod observed;
 mod parts;
 mod point;
@@ -43,6 +45,6 @@ mod use_conditions;
 mod use_finder;
 mod uses;
 
-pub(crate) use parts::{ValuePart, component_count, results};
+pub(crate) use parts::{ValuePart, component_count, leaves, results};
 pub(crate) use point::{Condition, EffectPoint, Test};
 pub(crate) use points::Effects;

@@ -1,7 +1,7 @@
 //! Whether every path from the definition of an item has an effect of it.
 
 use super::items::{Item, ItemId, ItemKind, Items};
-use super::use_finder::{ItemUse, UseEffect, UseFinder};
+use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
 use crate::analysis::graph::BlockTable;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};
@@ -42,16 +42,20 @@ pub(super) struct Solver<'v, 'a, 'w> {
 }
 
 impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
-        let with_returns = Self::with(view, true, None);
-        Self::with(view, false, Some(Box::new(with_returns)))
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
+        let with_returns = Self::with(view, (true, followed), None);
+        Self::with(view, (false, followed), Some(Box::new(with_returns)))
     }
 
-    fn with(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, with_returns: Option<Box<Self>>) -> Self {
+    fn with(
+        view: &'v ModuleView<'a, 'w>,
+        (returns_are_effects, followed): (bool, Followed),
+        with_returns: Option<Box<Self>>,
+    ) -> Self {
         Self {
             view,
             items: Items::default(),
-            finder: UseFinder::new(view, returns_are_effects),
+            finder: UseFinder::new(view, returns_are_effects, followed),
             states: HashMap::default(),
             walks: HashMap::default(),
             steps: MAX_STEPS,

@@ -1,10 +1,13 @@
 //! Parts of values, and how instructions move them.
 
 use crate::analysis::index::Index;
-use crate::analysis::view::path::{Path, suffix_after};
+use crate::analysis::view::path::{Path, part_count, part_type, suffix_after};
 use crate::spv::op::glsl;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
+
+/// Parts of a composite that are followed one by one. One with more counts as dropped.
+const MOST_PARTS: usize = 64;
 
 /// A part of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -113,4 +116,28 @@ fn is_by_component(index: &Index<'_>, inst: &Inst<'_>, word: usize) -> bool {
     };
     let count = |ty| component_count(index, ty);
     is_listed && count(inst.result_type()) == count(index.type_of(inst.id(word)))
+}
+
+/// Paths to the scalars and vectors' components of a type. `None` if they are more than [`MOST_PARTS`] or not known.
+pub(crate) fn leaves(index: &Index<'_>, ty: Id) -> Option<Vec<Path>> {
+    let (mut found, mut worklist) = (Vec::new(), vec![(Path::new(), ty)]);
+    while let Some((path, ty)) = worklist.pop() {
+        let is_composite = matches!(
+            index.opcode(ty),
+            op::TypeStruct | op::TypeVector | op::TypeMatrix | op::TypeArray
+        );
+        if !is_composite {
+            found.push(path);
+        } else {
+            let count = part_count(index, ty).filter(|count| *count <= MOST_PARTS as u64)?;
+            worklist.extend((0..count as u32).map(|part| {
+                let path = path.iter().copied().chain([part]).collect();
+                (path, part_type(index, ty, part))
+            }));
+        }
+        if found.len() + worklist.len() > MOST_PARTS {
+            return None;
+        }
+    }
+    Some(found)
 }

@@ -4,7 +4,7 @@ use super::items::{Item, ItemId, ItemKind};
 use super::observed::Solver;
 use super::parts::ValuePart;
 use super::point::{Condition, EffectPoint, Test};
-use super::use_finder::{ItemUse, UseEffect};
+use super::use_finder::{Followed, ItemUse, UseEffect};
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};
@@ -35,8 +35,22 @@ pub(crate) struct Effects<'v, 'a, 'w> {
 impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
     /// Computes nothing yet.
     pub(crate) fn new(view: &'v ModuleView<'a, 'w>) -> Self {
+        Self::with(view, Followed::Undefined)
+    }
+
+    /// The same, of values that memory holds: a copy of a structure that nobody reads is not an effect (`copies`).
+    pub(crate) fn of_memory(view: &'v ModuleView<'a, 'w>) -> Self {
+        Self::with(view, Followed::Unstored)
+    }
+
+    /// The same, of NaN and infinities, which are no fault unless they are stored (`not_finite`).
+    pub(crate) fn of_not_finite(view: &'v ModuleView<'a, 'w>) -> Self {
+        Self::with(view, Followed::NotFinite)
+    }
+
+    fn with(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
         Self {
-            solver: Solver::new(view),
+            solver: Solver::new(view, followed),
             points: PointCache::default(),
         }
     }

@@ -28,18 +28,31 @@ pub(super) struct ItemUse {
     pub(super) effect: UseEffect,
 }
 
+/// What the items are, on which it depends what is an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Followed {
+    /// Results that are undefined.
+    Undefined,
+    /// What memory holds that nothing has stored: parts that a copy takes along have no effect (`copies`).
+    Unstored,
+    /// NaN and infinities: only what keeps them counts, and the only effect is a store that others see (`not_finite`).
+    NotFinite,
+}
+
 /// Finds the uses of items.
 pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
     pub(super) returns_are_effects: bool,
+    pub(super) followed: Followed,
 }
 
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool) -> Self {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, followed: Followed) -> Self {
         Self {
             view,
             returns_are_effects,
+            followed,
         }
     }
 }

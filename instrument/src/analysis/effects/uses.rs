@@ -2,16 +2,13 @@
 
 use super::items::{Item, ItemId, ItemKind, Items};
 use super::memory_uses::{MemoryPart, push, stored};
-use super::parts::{ValuePart, results};
-use super::use_finder::{ItemUse, UseEffect, UseFinder, nothing};
+use super::parts::{ValuePart, leaves, results};
+use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
 use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::view::path::{Path, part_count, part_type, type_at};
-use crate::analysis::view::{FunctionView, ModuleView, ObjectClass, Use};
+use crate::analysis::view::path::{Path, type_at};
+use crate::analysis::view::{FunctionView, ObjectClass, Use};
 use crate::spv::{Id, Inst, op};
 use smallvec::{SmallVec, smallvec};
-
-/// Parts of a composite result of a call that are looked at. One with more counts as dropped.
-const MOST_PARTS: usize = 64;
 
 /// Whether the operand in word `word` is a value that other invocations of the subgroup may read, and need not.
 fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
@@ -66,6 +63,14 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         let value = |id, path| Item::value(function.number, id, path);
         match (inst.opcode(), at.word) {
             (op::Phi, _) => UseEffect::Phi(items.intern(value(inst.result(), part.path.clone()))),
+            (_, word) if self.followed == Followed::Unstored && self.is_part_of_copy(function, part, &inst, word) => {
+                nothing()
+            }
+            (_, word)
+                if self.followed == Followed::NotFinite && !self.keeps_not_finite(function, part, &inst, word) =>
+            {
+                nothing()
+            }
             (op::Store, 2) => match function.access_at(at.offset) {
                 Some((access, found)) => {
                     let is_shared = function.accesses.objects.get(found.place.object).is_some_and(|object| {
@@ -88,6 +93,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             _ => {
                 let is_part = |path: &Path| path.is_empty() || type_at(index, inst.result_type(), path) != Id::NONE;
                 let paths = results(index, &inst, at.word, &part.path).into_iter().filter(is_part);
+                let paths = paths.flat_map(|path| self.components(&inst, path));
                 let parts = paths.map(|path| items.intern(value(inst.result(), path))).collect();
                 UseEffect::Becomes(parts, self.conditions(part, &inst, at.word))
             }
@@ -151,35 +157,10 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         call: &Inst<'_>,
         items: &mut Items,
     ) -> Option<Vec<ItemId>> {
-        let leaves = leaves(self.view, call.result_type())?;
+        let leaves = leaves(self.view.index, call.result_type())?;
         let results = leaves
             .into_iter()
             .map(|path| items.intern(Item::value(function, call.result(), path)));
         Some(results.collect())
     }
-}
-
-/// Paths to the scalars and vectors' components of a type. `None` if they are more than [`MOST_PARTS`] or not known.
-fn leaves(view: &ModuleView<'_, '_>, ty: Id) -> Option<Vec<Path>> {
-    let index = view.index;
-    let (mut found, mut worklist) = (Vec::new(), vec![(Path::new(), ty)]);
-    while let Some((path, ty)) = worklist.pop() {
-        let is_composite = matches!(
-            index.opcode(ty),
-            op::TypeStruct | op::TypeVector | op::TypeMatrix | op::TypeArray
-        );
-        if !is_composite {
-            found.push(path);
-        } else {
-            let count = part_count(index, ty).filter(|count| *count <= MOST_PARTS as u64)?;
-            worklist.extend((0..count as u32).map(|part| {
-                let path = path.iter().copied().chain([part]).collect();
-                (path, part_type(index, ty, part))
-            }));
-        }
-        if found.len() + worklist.len() > MOST_PARTS {
-            return None;
-        }
-    }
-    Some(found)
 }

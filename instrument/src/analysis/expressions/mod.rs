@@ -102,6 +102,11 @@ impl<'a, 'w> Expressions<'a, 'w> {
             .filter(|text| text.len() <= MAX_LENGTH)
     }
 
+    /// An expression for a part of the memory that a pointer points to, which has the type `ty`.
+    pub(crate) fn memory_part(&self, pointer: Id, ty: Id, path: &[u32]) -> Option<String> {
+        self.part(self.memory(pointer, 0)?, ty, path, MAX_DEPTH)
+    }
+
     /// The name of a variable or parameter, without those that compilers make up.
     pub(crate) fn variable(&self, id: Id) -> Option<String> {
         let name = self.names.name(self.index, id)?;

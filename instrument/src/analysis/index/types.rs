@@ -1,7 +1,7 @@
 //! Queries about types.
 
 use super::Index;
-use crate::spv::op::{capability, storage_class};
+use crate::spv::op::{capability, decoration, storage_class};
 use crate::spv::{Id, Inst, op};
 use std::collections::BTreeSet;
 use vkabort_record::scalar_type::ScalarType;
@@ -87,6 +87,14 @@ impl Index<'_> {
             }
         }
         false
+    }
+
+    /// Whether a variable is a built-in one, or a block of them.
+    pub(crate) fn is_built_in(&self, variable: Id) -> bool {
+        let pointee = self.def(self.type_of(variable)).map_or(Id::NONE, |ty| ty.pointee());
+        let block = self.under_arrays(pointee);
+        let mut all = self.decorations_of(variable).chain(self.decorations_of(block));
+        all.any(|found| found.kind == decoration::BuiltIn)
     }
 
     /// The innermost element type of an array, or the type itself if it is not an array.

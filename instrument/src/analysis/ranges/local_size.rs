@@ -2,17 +2,14 @@
 
 use crate::analysis::index::Index;
 use crate::spv::Inst;
-use crate::spv::op::{decoration, execution_mode};
-
-/// The built-in `WorkgroupSize`.
-const WORKGROUP_SIZE: u32 = 25;
+use crate::spv::op::{built_in, decoration, execution_mode};
 
 /// The workgroup size, if every entry point has the same constant one.
 pub(super) fn local_size(index: &Index<'_>) -> Option<[u32; 3]> {
     let is_specialised = index
         .decorations
         .iter()
-        .any(|d| d.kind == decoration::BuiltIn && d.value == WORKGROUP_SIZE);
+        .any(|d| d.kind == decoration::BuiltIn && d.value == built_in::WorkgroupSize);
     let mut sizes = index.execution_modes.iter().filter(|mode| {
         matches!(
             mode.execution_mode(),

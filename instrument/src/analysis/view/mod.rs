@@ -48,10 +48,10 @@ mod summaries;
 mod tests;
 mod uses;
 
-pub(crate) use accesses::{AccessKind, Object, ObjectClass, Place};
+pub(crate) use accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass, Place};
 pub(crate) use control_dependence::ControlDependence;
 pub(crate) use function::{FunctionView, is_constant};
 pub(crate) use loads::sources_of_loads;
-pub(crate) use memory::{Definition, Event, EventKind, MemoryUse, Origin};
+pub(crate) use memory::{Definition, Event, EventKind, Memory, MemoryUse, Origin};
 pub(crate) use module::ModuleView;
 pub(crate) use uses::Use;

@@ -82,6 +82,11 @@ impl<'a, 'w> ModuleView<'a, 'w> {
         view
     }
 
+    /// What a function does to memory.
+    pub(crate) fn accesses(&self, function: FunctionIndex) -> Option<&FunctionAccesses> {
+        self.accesses.get(function)
+    }
+
     /// The summary of a function.
     pub(crate) fn summary(&self, function: FunctionIndex) -> Option<&Summary> {
         self.summaries.get(function)
@@ -182,7 +187,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
     }
 
     /// Whether other invocations may read the outputs of a function's entry points.
-    fn shares_outputs(&self, number: FunctionIndex) -> bool {
+    pub(crate) fn shares_outputs(&self, number: FunctionIndex) -> bool {
         use spirv::ExecutionModel::{MeshEXT, MeshNV, TessellationControl};
         let reach = self.graph.reach.get(number);
         let mut models = reach.into_iter().flat_map(|reach| &reach.models);

@@ -91,6 +91,7 @@ pub(crate) fn lower(
     planted: &Planted,
 ) -> Result<Lowered> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
+    lowering.runtime.end = planted.end;
     for (number, function) in plan.functions_with_exits(index) {
         lowering.lower_function(number, function)?;
     }

@@ -126,13 +126,17 @@ fn loop_depth(planter: &Planter<'_, '_, '_>, block: BlockIndex) -> usize {
 impl Planter<'_, '_, '_> {
     /// What finds the buffers of addresses.
     fn address_test(&mut self) -> AddressTest {
-        self.module.addressing.extend(&self.reach.entry_points);
         let ModulePlanter {
             out,
             guards,
             address_test,
+            interfaces,
             ..
         } = &mut *self.module;
-        *address_test.get_or_insert_with(|| AddressTest::new(out, guards))
+        let test = *address_test.get_or_insert_with(|| AddressTest::new(out, guards));
+        for entry in &self.reach.entry_points {
+            interfaces.entry(*entry).or_default().insert(test.buffer);
+        }
+        test
     }
 }

@@ -7,6 +7,7 @@
 //!          %go:   Return
 //! ```
 
+use super::barriers::Barriers;
 use super::message::{Message, MessageWriter};
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
@@ -24,7 +25,7 @@ pub(super) struct Guard {
 pub(super) fn write_guard(
     index: &Index<'_>,
     out: &mut Emitter,
-    messages: &mut MessageWriter,
+    (messages, barriers): (&mut MessageWriter, &Barriers),
     failed: Id,
     mut message: Message,
     guarded: &Inst<'_>,
@@ -49,6 +50,7 @@ pub(super) fn write_guard(
         out.branch_if(*failed, fail, go, go);
     }
     out.label(fail);
+    barriers.write_end(out);
     let (ty, id) = messages.write(index, out, &message);
     out.code.mark_origin(guarded);
     out.op(op::AbortKHR, (ty, id));

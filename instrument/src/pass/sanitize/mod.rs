@@ -19,6 +19,7 @@ mod accesses;
 mod address_base;
 mod address_test;
 mod addresses;
+mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
@@ -29,6 +30,8 @@ mod filter;
 mod guard;
 mod helper;
 mod indexing;
+mod initialized;
+mod invalid;
 mod limits;
 mod loop_clock;
 mod loops;
@@ -37,11 +40,18 @@ mod module;
 mod nan;
 mod place;
 mod planter;
+mod race_functions;
+mod races;
 mod repetitions;
 mod scalars;
+mod shared_accesses;
+mod shared_layout;
 mod shift;
+mod uniform_values;
 mod unreachable;
 mod values;
+mod workgroup_shadow;
+mod workgroup_size;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
@@ -53,9 +63,11 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
+use barriers::Barriers;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
+use races::Races;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
@@ -90,8 +102,15 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
+    Barriers::prepare(&mut module);
+    if options.sanitize.checks.contains(Check::Initialized) {
+        // Before the words of races, which take what is left.
+        initialized::prepare(&mut module, &view);
+    }
+    Races::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
+        not_finite: Effects::of_not_finite(&view),
         ranges: Ranges::new(&view, options),
     };
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
@@ -118,7 +137,11 @@ pub(crate) fn plant(
         }
         planter.finish();
     }
-    let warnings = view.given_up().into_iter().chain(values.effects.given_up());
+    let effects = [&values.effects, &values.not_finite].into_iter();
+    let warnings = view
+        .given_up()
+        .into_iter()
+        .chain(effects.filter_map(|effects| effects.given_up()));
     module
         .planted
         .warnings

@@ -1,10 +1,14 @@
 //! A module that checks are planted into: what its functions share.
 
 use super::address_test::AddressTest;
+use super::barriers::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
+use super::initialized::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
+use super::races::Races;
+use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
@@ -18,7 +22,7 @@ use crate::spv::op::capability;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Words, op};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::ModuleHash;
 
 /// Where checks are planted.
@@ -54,10 +58,16 @@ pub(super) struct ModulePlanter<'a, 'w> {
     /// Looks at it in code without branches.
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
-    /// Tests addresses, and the entry points that reach a use of it.
+    /// Tests addresses.
     pub(super) address_test: Option<AddressTest>,
-    pub(super) addressing: BTreeSet<u32>,
     pub(super) helpers: Helpers,
+    /// Loads of what nothing may have stored.
+    pub(super) unstored: UnstoredLoads<'w>,
+    /// Private variables of checks, by the entry points that reach a use of them.
+    pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
+    pub(super) shadow: WorkgroupShadow,
+    pub(super) barriers: Barriers,
+    pub(super) races: Races,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -83,8 +93,12 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             look_if: None,
             counting: BTreeSet::new(),
             address_test: None,
-            addressing: BTreeSet::new(),
             helpers: Helpers::new(index),
+            unstored: UnstoredLoads::default(),
+            interfaces: BTreeMap::new(),
+            shadow: WorkgroupShadow::new(index, options),
+            barriers: Barriers::default(),
+            races: Races::default(),
         }
     }
 
@@ -95,7 +109,8 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
         if self.planted.checks.is_empty() {
-            return Ok((self.edits, self.planted));
+            // Code that prepares checks is not used.
+            return Ok((Edits::default(), self.planted));
         }
         if !self.index.has_capability(capability::AbortKHR) {
             self.out.capability(capability::AbortKHR);
@@ -115,6 +130,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
         let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
+        let shadows = self
+            .shadow
+            .write(self.index, &mut self.out, &mut self.guards, &mut self.edits);
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
             let mut added: SmallVec<[Id; 6]> = SmallVec::new();
@@ -122,14 +140,18 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
                 added.extend(self.counter);
                 added.extend(self.clock.iter().flat_map(|clock| clock.variables));
             }
-            if lists_all && self.addressing.contains(&number) {
-                added.extend(self.address_test.map(|test| test.buffer));
+            if let Some(variables) = self.interfaces.get(&number).filter(|_| lists_all) {
+                added.extend(variables.iter().copied());
             }
             if let Some((flag, built_in)) = helpers {
                 added.extend(
                     (lists_all && (is_fragment(entry) || self.helpers.entry_points.contains(&number))).then_some(flag),
                 );
                 added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
+            }
+            if let Some((built_ins, others)) = shadows.get(&number) {
+                added.extend_from_slice(built_ins);
+                added.extend(others.iter().copied().filter(|_| lists_all));
             }
             if added.is_empty() {
                 continue;

@@ -10,7 +10,7 @@
 
 use super::message::Message;
 use super::planter::Planter;
-use super::scalars::{Scalar, find, float_type};
+use super::scalars::{Scalar, find, float_type, write_not_finite};
 use super::values::{ValueCheck, ValueFacts, plant_effect};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
@@ -19,7 +19,7 @@ use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{decoration, execution_mode, storage_class};
-use crate::spv::{Id, Inst, Literal, op, op_sets};
+use crate::spv::{Id, Inst, op, op_sets};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
 
 /// Whether an entry point of the module declares that it means NaN and infinities of a type: it preserves them, or sets what may be
 /// assumed of the type without assuming that there is no NaN.
-fn means_nan(index: &Index<'_>, float: Inst<'_>) -> bool {
+pub(super) fn means_nan(index: &Index<'_>, float: Inst<'_>) -> bool {
     let constant = |id| index.def(id).filter(|inst| inst.opcode() == op::Constant);
     index.execution_modes.iter().any(|mode| match mode.execution_mode() {
         execution_mode::SignedZeroInfNanPreserve => mode.word(3) == float.width(),
@@ -94,10 +94,7 @@ fn is_built_in(index: &Index<'_>, pointer: Id) -> bool {
     let mut at = pointer;
     while let Some(inst) = index.def(at) {
         if inst.opcode() == op::Variable {
-            let pointee = index.def(inst.result_type()).map_or(Id::NONE, |ty| ty.pointee());
-            let block = index.under_arrays(pointee);
-            let mut all = index.decorations_of(at).chain(index.decorations_of(block));
-            return all.any(|found| found.kind == decoration::BuiltIn);
+            return index.is_built_in(at);
         }
         match op_sets::base_pointer(&inst) {
             Some(base) if base < at || index.def(base).is_some_and(|base| base.offset < inst.offset) => at = base,
@@ -167,27 +164,7 @@ impl<'w> ValueCheck<'w> for Stored<'w> {
 
     fn write_failed(&self, out: &mut Emitter, _: &Index<'_>, operands: &[Scalar]) -> Id {
         let &[value] = operands else { return Id::NONE };
-        let (bool, uint) = (out.bool(), out.uint());
-        // All bits of the exponent are set. A half is exact in 32 bits, which need no 16-bit integers.
-        let (word, exponent) = match self.bits {
-            64 => {
-                let words = out.vector(uint, 2);
-                let words = out.emit(op::Bitcast, words, value.id);
-                (out.emit(op::CompositeExtract, uint, (words, Literal(1))), 0x7FF0_0000)
-            }
-            32 => (out.emit(op::Bitcast, uint, value.id), 0x7F80_0000),
-            _ => {
-                let float = out.float(32);
-                let wide = match value.ty == float {
-                    true => value.id,
-                    false => out.emit(op::FConvert, float, value.id),
-                };
-                (out.emit(op::Bitcast, uint, wide), 0x7F80_0000)
-            }
-        };
-        let exponent = out.constant(exponent);
-        let masked = out.emit(op::BitwiseAnd, uint, (word, exponent));
-        out.emit(op::IEqual, bool, (masked, exponent))
+        write_not_finite(out, value, self.bits)
     }
 
     fn text(&self, names: &Expressions<'_, '_>, _: Option<u32>) -> Message {

@@ -181,6 +181,48 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.finish_split(place);
     }
 
+    /// Plants an abort for each variant of a failure. `write_failed` computes whether any of them may have happened, and what the
+    /// others get.
+    pub(super) fn plant_variants<V, T: Copy>(
+        &mut self,
+        (check, place): (Check, &Place<'w>),
+        variants: &[V],
+        write_failed: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_condition: impl Fn(&mut Emitter, &V, T) -> Id,
+        write_message: impl Fn(&mut Emitter, &V, T) -> Message,
+    ) {
+        if self.closed.contains(&place.block) {
+            let (failed, rest) = self.insert(place.offset, write_failed);
+            for variant in variants {
+                let write_both = |out: &mut Emitter| {
+                    let bool = out.bool();
+                    let condition = write_condition(out, variant, rest);
+                    (out.emit(op::LogicalAnd, bool, (failed, condition)), ())
+                };
+                self.plant_with(check, place, write_both, |out, ()| write_message(out, variant, rest));
+            }
+            return;
+        }
+        self.open_loops(place.block);
+        let out = &mut self.module.out;
+        let (failed, rest) = write_failed(out);
+        if let [only] = variants {
+            self.write_abort(check, place, failed, |out| write_message(out, only, rest));
+        } else {
+            let [found, go] = [(); 2].map(|()| out.fresh());
+            out.branch_if(failed, found, go, go);
+            out.label(found);
+            for variant in variants {
+                let condition = write_condition(&mut self.module.out, variant, rest);
+                self.write_abort(check, place, condition, |out| write_message(out, variant, rest));
+            }
+            let out = &mut self.module.out;
+            out.branch(go);
+            out.label(go);
+        }
+        self.finish_split(place);
+    }
+
     /// Writes an abort that is taken if `failed`, and opens a block behind it.
     pub(super) fn write_abort(
         &mut self,
@@ -190,14 +232,33 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let ModulePlanter {
-            out, helpers, messages, ..
+            out,
+            helpers,
+            messages,
+            barriers,
+            unstored,
+            ..
         } = &mut *self.module;
         let failed = helpers.write_failed(out, &self.reach, check, failed);
         let [fail, go] = [(); 2].map(|()| out.fresh());
+        let is_counted_before = unstored.reads_shared_memory();
+        if is_counted_before {
+            // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
+            // and behind it.
+            let [end, counted] = [(); 2].map(|()| out.fresh());
+            out.branch_if(failed, end, counted, counted);
+            out.label(end);
+            barriers.write_end(out);
+            out.branch(counted);
+            out.label(counted);
+        }
         out.branch_if(failed, fail, go, go);
         out.label(fail);
         out.write_position(&place.position);
         let message = write_message(out);
+        if !is_counted_before {
+            barriers.write_end(out);
+        }
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
@@ -236,13 +297,14 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             planted,
             edits,
             helpers,
+            barriers,
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
         let failed = helpers.write_failed(out, &self.reach, check, failed);
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
-            write_guard(self.index, out, messages, failed, message, &place.guarded)
+            write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
         });
         out.name(guard.function, &format!("vkabort_{}", check.name()));
         // The call has the position that the site takes from it.

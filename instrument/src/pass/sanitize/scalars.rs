@@ -56,6 +56,32 @@ pub(super) fn float_type<'w>(index: &Index<'w>, ty: Id) -> Option<Inst<'w>> {
     (inst.opcode() == op::TypeFloat && inst.words.len() == 3 && matches!(inst.width(), 16 | 32 | 64)).then_some(inst)
 }
 
+/// Writes whether a float of `bits` bits is NaN or an infinity. The bits are tested as integers, since drivers assume of comparisons that
+/// there is neither.
+pub(super) fn write_not_finite(out: &mut Emitter, value: Scalar, bits: u32) -> Id {
+    let (bool, uint) = (out.bool(), out.uint());
+    // All bits of the exponent are set. A half is exact in 32 bits, which need no 16-bit integers.
+    let (word, exponent) = match bits {
+        64 => {
+            let words = out.vector(uint, 2);
+            let words = out.emit(op::Bitcast, words, value.id);
+            (out.emit(op::CompositeExtract, uint, (words, Literal(1))), 0x7FF0_0000)
+        }
+        32 => (out.emit(op::Bitcast, uint, value.id), 0x7F80_0000),
+        _ => {
+            let float = out.float(32);
+            let wide = match value.ty == float {
+                true => value.id,
+                false => out.emit(op::FConvert, float, value.id),
+            };
+            (out.emit(op::Bitcast, uint, wide), 0x7F80_0000)
+        }
+    };
+    let exponent = out.constant(exponent);
+    let masked = out.emit(op::BitwiseAnd, uint, (word, exponent));
+    out.emit(op::IEqual, bool, (masked, exponent))
+}
+
 /// A component of a vector, or a scalar, of a type with arithmetic.
 pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: Option<u32>) -> Scalar {
     let whole = with_arithmetic(out, index, index.type_of(id), id);
@@ -69,9 +95,12 @@ pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: O
     }
 }
 
-/// The component of a vector that an id selects, of a type with arithmetic.
+/// The component of a vector that an id selects, or a scalar, of a type with arithmetic.
 pub(super) fn extract_dynamic(out: &mut Emitter, index: &Index<'_>, id: Id, component: Id) -> Scalar {
     let whole = with_arithmetic(out, index, index.type_of(id), id);
+    if index.opcode(index.type_of(id)) != op::TypeVector {
+        return whole;
+    }
     let ty = component_type(out, index, &whole, index.type_of(id));
     let id = out.emit(op::VectorExtractDynamic, ty, (whole.id, component));
     Scalar { ty, id }

@@ -29,6 +29,8 @@ const MAX_COMPONENTS: u32 = 16;
 /// What checks know of the values of a module.
 pub(super) struct Values<'v, 'a, 'w> {
     pub(super) effects: Effects<'v, 'a, 'w>,
+    /// The effects of NaN and infinities.
+    pub(super) not_finite: Effects<'v, 'a, 'w>,
     pub(super) ranges: Ranges<'v, 'a, 'w>,
 }
 
@@ -52,6 +54,11 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         self.values.effects.points(self.function.number, part)
     }
 
+    /// Where a part of a value is certain to be stored as NaN or an infinity, if it is one.
+    pub(super) fn points_of_not_finite(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
+        self.values.not_finite.points(self.function.number, part)
+    }
+
     /// What holds in a block of the function under conditions.
     pub(super) fn at(&mut self, block: BlockIndex, conditions: &[Condition]) -> RangePoint<'v, 'a, 'w> {
         self.values.ranges.at(self.function, block, conditions)
@@ -68,6 +75,16 @@ pub(super) trait ValueCheck<'w> {
     /// Tells this test from others of the same check and operands.
     fn kind(&self) -> u32 {
         0
+    }
+
+    /// Where a part of the result has an effect.
+    fn points(&self, facts: &mut ValueFacts<'_, '_, '_, 'w>, part: &ValuePart) -> Vec<EffectPoint> {
+        facts.points(part)
+    }
+
+    /// Whether the test needs the result, so that it comes behind the instruction.
+    fn is_behind(&self) -> bool {
+        false
     }
 
     /// The operands that the test depends on, and that the message shows in this order.
@@ -108,7 +125,10 @@ pub(super) fn plant_value<'w>(
             continue;
         }
         let part = ValuePart::component(inst.result(), component);
-        for point in facts.points(&part) {
+        for mut point in check.points(facts, &part) {
+            if check.is_behind() && point.block == block {
+                point.offset = point.offset.max(inst.end());
+            }
             let key = key(check, component);
             let is_here = point.block == block && point.conditions.is_empty();
             let can_fail = is_here || {

@@ -31,9 +31,15 @@ pub(super) enum Kind {
     Nan(u32),
     NanComponent,
     Unreachable,
+    /// A load of a variable that the function has not stored.
+    Unstored,
+    /// The same of an element whose index is not constant.
+    UnstoredElement,
+    /// A product that overflows.
+    Invalid,
 }
 
-pub(super) const KINDS: [Kind; 20] = [
+pub(super) const KINDS: [Kind; 23] = [
     Kind::Divide(op::UDiv),
     Kind::Divide(op::UMod),
     Kind::Divide(op::SDiv),
@@ -54,6 +60,9 @@ pub(super) const KINDS: [Kind; 20] = [
     Kind::Nan(0xFF80_0000),
     Kind::NanComponent,
     Kind::Unreachable,
+    Kind::Unstored,
+    Kind::UnstoredElement,
+    Kind::Invalid,
 ];
 
 impl Kind {
@@ -67,6 +76,8 @@ impl Kind {
             Self::StoreToBuffer | Self::StoreToBufferArray => "buffers",
             Self::Nan(_) | Self::NanComponent => "nan",
             Self::Unreachable => "unreachable",
+            Self::Unstored | Self::UnstoredElement => "initialized",
+            Self::Invalid => "invalid",
         }
     }
 }

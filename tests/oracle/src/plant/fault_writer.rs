@@ -4,6 +4,7 @@ use super::edits::Edits;
 use super::fault::{Effect, Fault, Kind, Place};
 use super::fault_functions::{
     ELEMENTS, HEAD_WORDS, faults_buffer, push_unreachable, taking_function, unreachable_function,
+    unstored_element_function, unstored_function,
 };
 use crate::generate::FAULTS_WORDS;
 use crate::module::{Id, Module};
@@ -24,6 +25,8 @@ pub(super) struct FaultWriter {
     taking: Option<Id>,
     /// A function that reaches `OpUnreachable` if its argument is true, with the label of that block.
     unreachable: Option<(Id, Id)>,
+    /// Functions that load what they have not stored, a word and an element, with the results of the loads.
+    unstored: [Option<(Id, Id)>; 2],
     /// The buffer that faults store to, and the storage class of buffers.
     buffer: Option<Id>,
     buffer_class: u32,
@@ -41,6 +44,7 @@ impl FaultWriter {
             is_faulty,
             taking: None,
             unreachable: None,
+            unstored: [None; 2],
             buffer: None,
             buffer_class: if is_new {
                 storage_class::StorageBuffer
@@ -111,7 +115,13 @@ impl FaultWriter {
                     component,
                 ]
             }
-            Kind::Unreachable => Vec::new(),
+            Kind::Unreachable | Kind::Unstored => Vec::new(),
+            Kind::UnstoredElement => vec![edits.constant(small)],
+            Kind::Invalid => {
+                let factor = select(self, edits, 3e38f32.to_bits(), 2f32.to_bits());
+                let product = select(self, edits, f32::INFINITY.to_bits(), 4f32.to_bits());
+                vec![factor, factor, product]
+            }
         };
         let check = place.kind.check();
         if !self.is_faulty {
@@ -186,6 +196,16 @@ impl FaultWriter {
                 (member, value)
             }
             (Kind::Unreachable, _) => (self.unreachable(edits, place, condition), value),
+            (Kind::Unstored, _) => (self.unstored(edits, [condition].as_slice()), value),
+            (Kind::UnstoredElement, &[number]) => (self.unstored(edits, [condition, number].as_slice()), value),
+            (Kind::Invalid, &[factor, _, _]) => {
+                let float = edits.float(32);
+                let factor = self.emit(edits, op::Bitcast, float, &[factor]);
+                let product = self.emit(edits, op::FMul, float, &[factor, factor]);
+                let member = self.buffer_element(edits, float, &[FLOAT]);
+                push(&mut self.code, op::Store, &[member, product]);
+                (product, value)
+            }
             (_, operands) => {
                 let float = edits.float(32);
                 let value = self.emit(edits, op::Bitcast, float, operands);
@@ -239,6 +259,23 @@ impl FaultWriter {
         bad
     }
 
+    /// Calls a function that loads what it has not stored if its first argument is true. Returns the result of the load.
+    fn unstored(&mut self, edits: &mut Edits<'_>, arguments: &[Id]) -> Id {
+        let taking = self.taking(edits);
+        let [word, element] = &mut self.unstored;
+        let (function, loaded) = match arguments {
+            [_] => *word.get_or_insert_with(|| unstored_function(edits, taking)),
+            _ => *element.get_or_insert_with(|| unstored_element_function(edits, taking)),
+        };
+        let void = edits.void();
+        self.emit(edits, op::FunctionCall, void, &[&[function], arguments].concat());
+        loaded
+    }
+
+    fn taking(&mut self, edits: &mut Edits<'_>) -> Id {
+        *self.taking.get_or_insert_with(|| taking_function(edits))
+    }
+
     /// Gives a value an effect.
     fn take(&mut self, edits: &mut Edits<'_>, place: &Place, condition: Id, variable: Id, value: Id) {
         let (void, uint) = (edits.void(), edits.uint());
@@ -253,10 +290,7 @@ impl FaultWriter {
                 self.emit(edits, op::Select, uint, &[condition, value, other])
             }
         };
-        let taking = match self.taking {
-            Some(taking) => taking,
-            None => *self.taking.insert(taking_function(edits)),
-        };
+        let taking = self.taking(edits);
         self.emit(edits, op::FunctionCall, void, &[taking, value]);
     }
 

@@ -1,0 +1,125 @@
+//! How many scalars and bytes types have in shared memory.
+
+use crate::analysis::index::Index;
+use crate::analysis::index::constant::Length;
+use crate::options::Options;
+use crate::spv::op::storage_class;
+use crate::spv::{Id, op};
+use rustc_hash::FxHashMap as HashMap;
+
+/// Scalars, size and alignment in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    scalars: u32,
+    bytes: u32,
+    alignment: u32,
+}
+
+/// The extents of types. Those of arrays whose length a pipeline may specialise are not known.
+#[derive(Debug, Default)]
+pub(super) struct SharedLayout {
+    extents: HashMap<Id, Extent>,
+}
+
+impl SharedLayout {
+    /// Of all types. O(types).
+    pub(super) fn new(index: &Index<'_>, options: &Options) -> Self {
+        let mut layout = Self::default();
+        // A type is defined before it is used.
+        for inst in index.globals() {
+            let extent = layout.extent(index, options, inst.result());
+            if let Some(extent) = extent {
+                layout.extents.insert(inst.result(), extent);
+            }
+        }
+        layout
+    }
+
+    fn extent(&self, index: &Index<'_>, options: &Options, ty: Id) -> Option<Extent> {
+        let inst = index.def(ty)?;
+        let of = |id: Id| self.extents.get(&id).copied();
+        let scalar = |bytes: u32| Extent {
+            scalars: 1,
+            bytes,
+            alignment: bytes,
+        };
+        match inst.opcode() {
+            op::TypeBool => Some(scalar(4)),
+            op::TypeInt | op::TypeFloat => Some(scalar((inst.width() / 8).max(1))),
+            op::TypePointer if inst.storage_class() == storage_class::PhysicalStorageBuffer => Some(scalar(8)),
+            op::TypeVector => of(inst.element_type())?.repeated(inst.component_count(), true),
+            op::TypeMatrix => of(inst.element_type())?.repeated(inst.component_count(), false),
+            op::TypeArray => {
+                let Length::Fixed(length) = index.length(inst.array_length(), options)? else {
+                    return None;
+                };
+                of(inst.element_type())?.repeated(u32::try_from(length).ok()?, false)
+            }
+            op::TypeStruct => {
+                let start = Extent {
+                    scalars: 0,
+                    bytes: 0,
+                    alignment: 1,
+                };
+                let all = inst
+                    .ids(2)
+                    .try_fold(start, |all, member| all.followed_by(of(member)?))?;
+                all.rounded()
+            }
+            _ => None,
+        }
+    }
+
+    /// Scalars of a type. `None` if it has parts that are not scalars, or if their number is not known.
+    pub(super) fn scalars(&self, ty: Id) -> Option<u32> {
+        self.extents.get(&ty).map(|extent| extent.scalars)
+    }
+}
+
+impl Extent {
+    fn repeated(self, count: u32, is_vector: bool) -> Option<Self> {
+        let bytes = self.bytes.checked_mul(count)?;
+        let one = Self {
+            scalars: self.scalars.checked_mul(count)?,
+            bytes,
+            alignment: if is_vector {
+                bytes.checked_next_power_of_two()?
+            } else {
+                self.alignment
+            },
+        };
+        one.rounded()
+    }
+
+    fn followed_by(self, next: Self) -> Option<Self> {
+        Some(Self {
+            scalars: self.scalars.checked_add(next.scalars)?,
+            bytes: self
+                .bytes
+                .checked_next_multiple_of(next.alignment)?
+                .checked_add(next.bytes)?,
+            alignment: self.alignment.max(next.alignment),
+        })
+    }
+
+    fn rounded(self) -> Option<Self> {
+        let bytes = self.bytes.checked_next_multiple_of(self.alignment.max(1))?;
+        Some(Self { bytes, ..self })
+    }
+}
+
+/// Most bytes of shared memory that an entry point has. `None` if they are not known.
+pub(super) fn shared_bytes(index: &Index<'_>, options: &Options) -> Option<u32> {
+    let layout = SharedLayout::new(index, options);
+    let variables = index.globals().filter(|inst| {
+        matches!(inst.opcode(), op::Variable | op::UntypedVariableKHR)
+            && inst.storage_class() == storage_class::Workgroup
+    });
+    variables.into_iter().try_fold(0_u32, |bytes, variable| {
+        let pointee = index.def(variable.result_type())?.pointee();
+        let extent = layout.extents.get(&pointee)?;
+        bytes
+            .checked_next_multiple_of(extent.alignment.max(16))?
+            .checked_add(extent.bytes)
+    })
+}

@@ -1,0 +1,294 @@
+//! Shared memory of the checks: words that are 0 when the code of an entry point begins.
+//!
+//! ```text
+//! %vkabort_shadow = Variable Workgroup            an array of words
+//! %vkabort_invocation, %vkabort_workgroup_size = Variable Private
+//!
+//! entry point: FunctionCall %vkabort_begin
+//!
+//! void vkabort_begin()
+//!     vkabort_invocation = gl_LocalInvocationIndex, vkabort_workgroup_size = ..
+//!     for (i = vkabort_invocation; i < words; i += vkabort_workgroup_size) atomicStore(vkabort_shadow[i], 0)
+//!     ControlBarrier Workgroup Workgroup AcquireRelease|WorkgroupMemory
+//! ```
+//!
+//! A check reserves words before it plants code that uses them, and names the entry points that reach the code. The words are
+//! accessed by atomics only, so that no memory model needs more than the barrier. There is no room in modules whose shared memory is
+//! laid out explicitly (`SPV_KHR_workgroup_memory_explicit_layout`), since its blocks share their memory.
+
+use super::shared_layout::shared_bytes;
+use super::workgroup_size::WorkgroupSize;
+use crate::analysis::callgraph::Reach;
+use crate::analysis::index::{EntryPoint, Index};
+use crate::edit::emitter::Emitter;
+use crate::edit::{Edits, Rank};
+use crate::options::Options;
+use crate::runtime::{AddedBuiltIns, EntryInterface, load_local_index, load_number};
+use crate::spv::op::{built_in, capability, memory_semantics, scope, storage_class};
+use crate::spv::{Code, Id, Literal, op};
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet};
+
+const COMPUTE: u32 = spirv::ExecutionModel::GLCompute as u32;
+const MESH_MODELS: [u32; 2] = [
+    spirv::ExecutionModel::TaskEXT as u32,
+    spirv::ExecutionModel::MeshEXT as u32,
+];
+
+/// Bytes of shared memory that task and mesh shaders may have beside the largest payload: `maxMeshPayloadAndSharedMemorySize` and
+/// `maxTaskPayloadSize` are at least 28,672 and 16,384.
+const MESH_SHARED_BYTES: u32 = 12 << 10;
+
+/// Whether only stages with workgroups reach a function, each with a workgroup size.
+pub(super) fn is_in_workgroups(index: &Index<'_>, reach: &Reach) -> bool {
+    let entry = |number: &u32| index.entry_points.get(*number as usize);
+    let has_size = |entry: &EntryPoint<'_>| WorkgroupSize::of(index, entry.function).is_some();
+    reach
+        .models
+        .iter()
+        .all(|model| *model == COMPUTE || MESH_MODELS.contains(model))
+        && reach.entry_points.iter().filter_map(entry).all(has_size)
+}
+
+/// Words in shared memory, and what an invocation knows of its workgroup.
+#[derive(Debug)]
+pub(super) struct WorkgroupShadow {
+    variable: Option<Id>,
+    words: u32,
+    /// Words that shared memory has room for.
+    room: u32,
+    /// Private variables: LocalInvocationIndex, the invocations of the workgroup, and SubgroupId.
+    invocation: Option<Id>,
+    size: Option<Id>,
+    subgroup: Option<Id>,
+    /// Functions that the entry points call at their start, behind the barrier.
+    pub(super) starts: Vec<Id>,
+    /// Variables that the code uses.
+    pub(super) globals: Vec<Id>,
+    /// The entry points that reach a use.
+    entry_points: BTreeSet<u32>,
+}
+
+impl WorkgroupShadow {
+    pub(super) fn new(index: &Index<'_>, options: &Options) -> Self {
+        let is_explicit = index.has_capability(capability::WorkgroupMemoryExplicitLayoutKHR);
+        let used = shared_bytes(index, options).filter(|_| !is_explicit);
+        let has_meshes = index
+            .entry_points
+            .iter()
+            .any(|entry| MESH_MODELS.contains(&entry.model));
+        let all = options
+            .sanitize
+            .shared_memory
+            .min(if has_meshes { MESH_SHARED_BYTES } else { u32::MAX });
+        let room = used.and_then(|used| all.checked_sub(used));
+        Self {
+            variable: None,
+            words: 0,
+            room: room.unwrap_or(0) / 4,
+            invocation: None,
+            size: None,
+            subgroup: None,
+            starts: Vec::new(),
+            globals: Vec::new(),
+            entry_points: BTreeSet::new(),
+        }
+    }
+
+    /// Words that can be reserved yet.
+    pub(super) fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// Reserves words. Returns the first one. `None` if there is no room.
+    pub(super) fn reserve(&mut self, words: u32) -> Option<u32> {
+        self.room = self.room.checked_sub(words)?;
+        let first = self.words;
+        self.words += words;
+        Some(first)
+    }
+
+    /// Code in a function that is reached like this uses the words or variables.
+    pub(super) fn is_used(&mut self, reach: &Reach) {
+        self.entry_points.extend(&reach.entry_points);
+    }
+
+    /// The variable with the words.
+    pub(super) fn variable(&mut self, out: &mut Emitter) -> Id {
+        *self.variable.get_or_insert_with(|| out.fresh())
+    }
+
+    /// Writes the pointer to a word, whose number is below those reserved.
+    pub(super) fn word(&mut self, out: &mut Emitter, number: Id) -> Id {
+        let variable = self.variable(out);
+        Self::word_of(out, variable, number)
+    }
+
+    /// [`Self::word`] of the variable.
+    pub(super) fn word_of(out: &mut Emitter, variable: Id, number: Id) -> Id {
+        let uint = out.uint();
+        let pointer = out.pointer(storage_class::Workgroup, uint);
+        out.emit(op::AccessChain, pointer, (variable, number))
+    }
+
+    /// The private variable with LocalInvocationIndex.
+    pub(super) fn invocation(&mut self, out: &mut Emitter) -> Id {
+        Self::number(&mut self.invocation, out, "vkabort_invocation")
+    }
+
+    /// The private variable with the number of invocations of the workgroup.
+    pub(super) fn size(&mut self, out: &mut Emitter) -> Id {
+        Self::number(&mut self.size, out, "vkabort_workgroup_size")
+    }
+
+    /// The private variable with SubgroupId. The module has the capability for it.
+    pub(super) fn subgroup(&mut self, out: &mut Emitter) -> Id {
+        Self::number(&mut self.subgroup, out, "vkabort_subgroup")
+    }
+
+    fn number(variable: &mut Option<Id>, out: &mut Emitter, name: &str) -> Id {
+        *variable.get_or_insert_with(|| {
+            let (uint, zero) = (out.uint(), out.constant(0));
+            let variable = out.private(uint, zero);
+            out.name(variable, name);
+            variable
+        })
+    }
+
+    /// Writes the start of the entry points. Returns what is added to their interfaces: of built-ins, and of other variables.
+    pub(super) fn write(
+        &mut self,
+        index: &Index<'_>,
+        out: &mut Emitter,
+        functions: &mut Code,
+        edits: &mut Edits,
+    ) -> BTreeMap<u32, (SmallVec<[Id; 6]>, Vec<Id>)> {
+        let mut interfaces = BTreeMap::new();
+        if self.entry_points.is_empty() {
+            return interfaces;
+        }
+        self.invocation(out);
+        self.size(out);
+        self.declare(out);
+        let (mut added, mut written) = (AddedBuiltIns::new(), BTreeMap::new());
+        for number in std::mem::take(&mut self.entry_points) {
+            let Some(entry) = index.entry_points.get(number as usize).copied() else {
+                continue;
+            };
+            let Some(size) = WorkgroupSize::of(index, entry.function) else {
+                continue;
+            };
+            let mut interface = EntryInterface {
+                entry,
+                number,
+                workgroup_size: size.fixed(index),
+                added: SmallVec::new(),
+            };
+            // Entry points of one stage that share a function have the same built-ins.
+            let mut code = Code::default();
+            let begin = out.continue_code(&mut code, |out| {
+                self.write_begin(index, &mut interface, size, &mut added, out)
+            });
+            let function = index.function_of(entry.function).and_then(|f| index.functions.get(f));
+            let start = function.and_then(|function| index.after_variables(function));
+            if let (Some(start), false) = (start, written.contains_key(&entry.function)) {
+                written.insert(entry.function, begin);
+                functions.append(&code);
+                let void = out.void();
+                out.emit(op::FunctionCall, void, begin);
+                out.place(|code| edits.insert_ranked(start, Rank::Entry, code));
+            }
+            let own = [self.variable, self.invocation, self.size, self.subgroup];
+            let all = own.into_iter().flatten().chain(self.globals.iter().copied());
+            interfaces.insert(number, (interface.added, all.collect()));
+        }
+        interfaces
+    }
+
+    fn declare(&self, out: &mut Emitter) {
+        let Some(variable) = self.variable else { return };
+        let (uint, length) = (out.uint(), out.constant(self.words));
+        let array = out.array(uint, length);
+        out.variable_as(variable, storage_class::Workgroup, array, None);
+        out.name(variable, "vkabort_shadow");
+    }
+
+    /// Writes the function `vkabort_begin` of an entry point.
+    fn write_begin(
+        &mut self,
+        index: &Index<'_>,
+        interface: &mut EntryInterface<'_>,
+        size: WorkgroupSize,
+        added: &mut AddedBuiltIns,
+        out: &mut Emitter,
+    ) -> Id {
+        let void = out.void();
+        let ty = out.function_type(void, &[]);
+        let [function, entry] = [(); 2].map(|()| out.fresh());
+        out.name(function, "vkabort_begin");
+        out.op(op::Function, (void, function, Literal(0), ty));
+        out.label(entry);
+        let zero = out.constant(0);
+        let local = load_local_index(index, interface, added, out);
+        let local = local.first().copied().unwrap_or(zero);
+        let count = size.write(index, out);
+        let variables = [(self.invocation, local), (self.size, count)];
+        for (variable, value) in variables
+            .into_iter()
+            .filter_map(|(variable, value)| Some((variable?, value)))
+        {
+            out.op(op::Store, (variable, value));
+        }
+        if let Some(variable) = self.subgroup {
+            let subgroup = load_number(index, interface, added, built_in::SubgroupId, out);
+            out.op(op::Store, (variable, subgroup.first().copied().unwrap_or(zero)));
+        }
+        if self.variable.is_some() {
+            let is_one_step = size.invocations().is_some_and(|count| count >= self.words);
+            self.write_zeros(out, entry, local, (!is_one_step).then_some(count));
+            let workgroup = out.constant(scope::Workgroup);
+            let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
+            out.op(op::ControlBarrier, (workgroup, workgroup, semantics));
+        }
+        for start in &self.starts {
+            out.emit(op::FunctionCall, void, *start);
+        }
+        out.op(op::Return, ());
+        out.op(op::FunctionEnd, ());
+        function
+    }
+
+    /// Stores 0 to the word `first` and, if `step` is given, to those at each step behind it.
+    fn write_zeros(&mut self, out: &mut Emitter, before: Id, first: Id, step: Option<Id>) {
+        let (bool, uint) = (out.bool(), out.uint());
+        let (zero, words) = (out.constant(0), out.constant(self.words));
+        let [header, body, next, end] = [(); 4].map(|()| out.fresh());
+        let mut at = first;
+        let mut following = Id::NONE;
+        if step.is_some() {
+            (at, following) = (out.fresh(), out.fresh());
+            out.branch(header);
+            out.label(header);
+            out.phi(uint, at, &[(first, before), (following, next)]);
+            let is_word = out.emit(op::ULessThan, bool, (at, words));
+            out.op(op::LoopMerge, (end, next, Literal(0)));
+            out.op(op::BranchConditional, (is_word, body, end));
+        } else {
+            let is_word = out.emit(op::ULessThan, bool, (at, words));
+            out.branch_if(is_word, body, end, end);
+        }
+        out.label(body);
+        let word = self.word(out, at);
+        let workgroup = out.constant(scope::Workgroup);
+        out.op(op::AtomicStore, (word, workgroup, zero, zero));
+        if let Some(step) = step {
+            out.branch(next);
+            out.label(next);
+            out.op(op::IAdd, (uint, following, at, step));
+            out.branch(header);
+        } else {
+            out.branch(end);
+        }
+        out.label(end);
+    }
+}

@@ -1,0 +1,98 @@
+//! The workgroup size of an entry point.
+//!
+//! `LocalSize`, `LocalSizeId`, or the constant that is decorated with the built-in `WorkgroupSize`, which takes precedence. Each may
+//! depend on specialisation constants.
+
+use crate::analysis::index::Index;
+use crate::edit::emitter::Emitter;
+use crate::spv::op::{built_in, decoration, execution_mode};
+use crate::spv::{Id, Literal, op};
+
+/// The size of a workgroup in each dimension.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WorkgroupSize {
+    /// Independent of specialisation.
+    Fixed([u32; 3]),
+    /// Integer constants.
+    Constants([Id; 3]),
+    /// A vector of integers.
+    Vector(Id),
+}
+
+impl WorkgroupSize {
+    /// The size of an entry point. `None` if it has none.
+    pub(super) fn of(index: &Index<'_>, function: Id) -> Option<Self> {
+        let is_size = |d: &&crate::analysis::index::Decoration| {
+            d.kind == decoration::BuiltIn && d.value == built_in::WorkgroupSize && d.member.is_none()
+        };
+        let decorated = index.decorations.iter().find(is_size);
+        let size = match decorated {
+            Some(decorated) => Self::Vector(decorated.target),
+            None => {
+                let mut modes = index.execution_modes.iter().filter(|mode| mode.target() == function);
+                modes.find_map(|mode| match mode.execution_mode() {
+                    execution_mode::LocalSize => Some(Self::Fixed([3, 4, 5].map(|word| mode.word(word)))),
+                    execution_mode::LocalSizeId => Some(Self::Constants([3, 4, 5].map(|word| mode.id(word)))),
+                    _ => None,
+                })?
+            }
+        };
+        Some(size.fixed(index).map_or(size, Self::Fixed))
+    }
+
+    /// The size in each dimension. `None` if it depends on specialisation constants.
+    pub(super) fn fixed(self, index: &Index<'_>) -> Option<[u32; 3]> {
+        let value = |id: Id| {
+            let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
+            u32::try_from(index.literal(&constant)?).ok()
+        };
+        let parts = match self {
+            Self::Fixed(size) => return Some(size),
+            Self::Constants(parts) => parts,
+            Self::Vector(vector) => {
+                let vector = index
+                    .def(vector)
+                    .filter(|inst| inst.opcode() == op::ConstantComposite)?;
+                [3, 4, 5].map(|word| vector.id(word))
+            }
+        };
+        let [x, y, z] = parts.map(value);
+        Some([x?, y?, z?])
+    }
+
+    /// The number of invocations. `None` if it depends on specialisation constants.
+    pub(super) fn invocations(self) -> Option<u32> {
+        match self {
+            Self::Fixed([x, y, z]) => Some(x.saturating_mul(y).saturating_mul(z)),
+            Self::Constants(_) | Self::Vector(_) => None,
+        }
+    }
+
+    /// Writes the number of invocations.
+    pub(super) fn write(self, index: &Index<'_>, out: &mut Emitter) -> Id {
+        if let Some(count) = self.invocations() {
+            return out.constant(count);
+        }
+        let uint = out.uint();
+        let mut part = |number: u32| {
+            let (ty, id) = match self {
+                Self::Fixed(size) => (uint, out.constant(size.get(number as usize).copied().unwrap_or(1))),
+                Self::Constants(parts) => {
+                    let id = parts.get(number as usize).copied().unwrap_or(Id::NONE);
+                    (index.type_of(id), id)
+                }
+                Self::Vector(vector) => {
+                    let ty = index.part_type(index.type_of(vector), 0);
+                    (ty, out.emit(op::CompositeExtract, ty, (vector, Literal(number))))
+                }
+            };
+            match ty == uint {
+                true => id,
+                false => out.emit(op::Bitcast, uint, id),
+            }
+        };
+        let [x, y, z] = [0, 1, 2].map(&mut part);
+        let plane = out.calculate(op::IMul, (x, y));
+        out.calculate(op::IMul, (plane, z))
+    }
+}

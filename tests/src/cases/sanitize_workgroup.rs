@@ -1,0 +1,196 @@
+//! Checks of workgroups: barriers that not all invocations reach, and data races in shared memory.
+
+use super::support::{marked, run, same_words, without_abort};
+use crate::case::{Case, cases};
+use crate::glsl;
+use crate::vk::Gpu;
+use anyhow::{Context as _, Result};
+
+const ALL: &[(&str, &str)] = &[("sanitize", "all"), ("loop_budget", "60000")];
+
+pub(super) const CASES: &[Case] = cases! {
+    "sanitize_workgroup::a_return_before_a_barrier" => fault(gpu, "if (l >= 25u) { words[i] = 1u; return; } barrier();"), set(ALL),
+        logs(&["25 of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::a_barrier_in_a_branch" => fault(gpu, "if (l < 7u) { barrier(); }"), set(ALL),
+        logs(&["7 of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::a_barrier_for_each_way" => fault(gpu, "if (l < 7u) { barrier(); } else { barrier(); }"), set(ALL),
+        logs(&["of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::a_barrier_in_a_loop_that_some_leave" => fault(gpu, "for (uint k = 0u; k < (l < 16u ? 2u : 3u); k++) { barrier(); }"),
+        set(ALL), logs(&["16 of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::a_barrier_of_a_callee" => fault(gpu, "if (l != 9u) { meet(); }"), set(ALL),
+        logs(&["31 of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::barriers_that_all_reach" => silent(gpu, ALL_REACH), set(ALL), silent();
+    "sanitize_workgroup::barriers_behind_a_failed_check" => ended(gpu), set(ALL),
+        logs(&["division by zero", "2 invocations aborted here"]);
+    "sanitize_workgroup::a_neighbour_that_is_read" => fault(gpu, "s[l] = word; result = s[l ^ 1u];"), set(ALL),
+        logs(&["`s[l ^ 1]` is stored by invocation ", "and read by invocation ", "without a barrier between them"]);
+    "sanitize_workgroup::a_neighbour_that_is_stored" => fault(gpu, "s[l] = word; barrier(); result = s[(l + 1u) & 31u]; s[l] = 1u + l;"), set(ALL),
+        logs(&["`s[l]` is read by invocation ", "and stored by invocation "]);
+    "sanitize_workgroup::a_reduction_without_a_barrier" => fault(gpu, UNORDERED_REDUCTION), set(ALL),
+        logs(&["is stored by invocation "]);
+    "sanitize_workgroup::a_store_after_others_have_read" => fault(gpu, "if (l == 0u) { s[0] = word; } barrier(); result = s[0]; if (l == 0u) { s[0] = 2u; }"),
+        set(ALL), logs(&["`s[0]` is ", "without a barrier between them"]);
+    "sanitize_workgroup::different_values_in_one_element" => fault(gpu, "single = l;"), set(ALL),
+        logs(&["`single` is stored by invocation ", " and by invocation "]);
+    "sanitize_workgroup::a_counter_that_is_cleared_too_late" => fault(gpu, "if (l == 0u) { single = 0u; } atomicAdd(single, 1u);"), set(ALL),
+        logs(&["`single` is ", "an atomic"]);
+    "sanitize_workgroup::a_race_in_a_callee" => fault(gpu, "put(l, word); result = take(l ^ 5u);"), set(ALL),
+        logs(&["`s[at]` is ", "without a barrier between them"]);
+    "sanitize_workgroup::a_race_on_a_vector" => fault(gpu, "v[l] = vec4(float(word)); result = uint(v[(l + 9u) & 31u].z);"), set(ALL),
+        logs(&["is stored by invocation "]);
+    "sanitize_workgroup::a_race_in_a_continue_construct" => fault(gpu, "for (uint k = 0u; k < 3u; s[(l + k) & 31u] = word) { k++; }"), set(ALL),
+        logs(&["is stored by invocation "]);
+    "sanitize_workgroup::a_race_of_subgroups" => subgroups(gpu, "s[l] = word; result = s[31u - l] + uint(subgroupElect());", false), set(ALL),
+        logs(&[" by subgroup "]);
+    "sanitize_workgroup::a_race_on_a_structure" => fault(gpu, "pair.y = uvec3(word); result = pair.y.z;"), set(ALL),
+        logs(&["`pair.y` is stored by invocation "]);
+    "sanitize_workgroup::a_store_before_a_barrier" => silent(gpu, "s[l] = word; barrier(); result = s[l ^ 1u]; barrier(); s[31u - l] = 1u;"),
+        set(ALL), silent();
+    "sanitize_workgroup::one_invocation_that_stores" => silent(gpu, "if (l == 3u) { single = word; } barrier(); result = single;"), set(ALL), silent();
+    "sanitize_workgroup::a_reduction" => silent(gpu, REDUCTION), set(ALL), silent();
+    "sanitize_workgroup::two_buffers" => silent(gpu, TWO_BUFFERS), set(ALL), silent();
+    "sanitize_workgroup::parts_of_vectors_and_structures" => silent(gpu, PARTS), set(ALL), silent();
+    "sanitize_workgroup::a_constant_that_all_store" => silent(gpu, "single = 0u; if (l > 5u) { single = 0u; } barrier(); atomicAdd(single, 1u); barrier(); result = single;"),
+        set(ALL), silent();
+    "sanitize_workgroup::the_last_one_reads" => silent(gpu, LAST), set(ALL), silent();
+    "sanitize_workgroup::a_lock" => silent(gpu, LOCK), set(ALL), silent();
+    "sanitize_workgroup::a_flag" => silent(gpu, FLAG), set(ALL), silent();
+    "sanitize_workgroup::many_rounds" => silent(gpu, "for (uint k = 0u; k < 5000u; k++) { s[(l + k) & 31u] = k; barrier(); result = s[l]; barrier(); }"),
+        set(ALL), silent();
+    "sanitize_workgroup::elements_out_of_bounds" => silent(gpu, "if (word == 7u) { s[word * 100u + l] = 1u; } s[l] = word;"), set(RACES), silent();
+    "sanitize_workgroup::the_order_in_a_subgroup" => subgroups(gpu, IN_SUBGROUP, true), set(ALL), silent();
+};
+
+const RACES: &[(&str, &str)] = &[("sanitize", "races,barriers")];
+
+/// SaschaWillems/Vulkan 374: the barrier of the rounds is missing.
+const UNORDERED_REDUCTION: &str = "
+    s[l] = word;
+    barrier();
+    for (uint step = 16u; step > 0u; step >>= 1u) { if (l < step) { s[l] += s[l + step]; } }
+    barrier();
+    result = s[0];";
+const REDUCTION: &str = "
+    s[l] = word;
+    barrier();
+    for (uint step = 16u; step > 0u; step >>= 1u) { if (l < step) { s[l] += s[l + step]; } barrier(); }
+    result = s[0];";
+const TWO_BUFFERS: &str = "
+    s[l] = word;
+    barrier();
+    for (uint k = 0u; k < 6u; k++) {
+        if ((k & 1u) == 0u) { other[l] = s[(l + k) & 31u]; } else { s[l] = other[(l + k) & 31u]; }
+        barrier();
+    }
+    result = s[0];";
+const PARTS: &str = "
+    v[l >> 2][l & 3u] = float(word);
+    v[8u + (l >> 2)].x = 1.0;
+    if (l == 0u) { pair.x = word; } else if (l == 1u) { pair.y.x = word; } else if (l == 2u) { pair.y.y = word; }
+    barrier();
+    result = uint(v[l & 7u].z) + pair.x + pair.y.y;";
+/// The last invocation that arrives reads what the others have stored.
+const LAST: &str = "
+    if (l == 0u) { single = 0u; }
+    barrier();
+    s[l] = word;
+    memoryBarrierShared();
+    if (atomicAdd(single, 1u) == 31u) { for (uint k = 0u; k < 32u; k++) { result += s[k]; } }";
+const LOCK: &str = "
+    if (l == 0u) { single = 0u; other[0] = 0u; }
+    barrier();
+    for (uint k = 0u; k < 200u; k++) {
+        if (atomicCompSwap(single, 0u, 1u) == 0u) {
+            other[0] += 1u;
+            atomicExchange(single, 0u);
+            break;
+        }
+    }
+    barrier();
+    result = other[0];";
+/// A bounded wait, since no invocation is guaranteed to advance while another one waits.
+const FLAG: &str = "
+    if (l == 0u) { single = 0u; }
+    barrier();
+    if (l == 0u) { s[5] = word; memoryBarrierShared(); atomicExchange(single, 1u); }
+    for (uint k = 0u; k < 10u; k++) { if (atomicAdd(single, 0u) == 1u) { result = s[5]; break; } }";
+/// Neighbours are in one subgroup, and the first one stores.
+const IN_SUBGROUP: &str = "
+    uint at = gl_SubgroupID;
+    if (subgroupElect()) { s[at] = word; }
+    subgroupBarrier();
+    result = s[at];
+    subgroupBarrier();
+    if (subgroupElect()) { s[at] = 1u; }";
+
+/// The conditions come from memory, so that no analysis knows that all invocations take the same way.
+const ALL_REACH: &str = "
+    if (words[base] == 3u) { return; }
+    uint rounds = words[base + 31u] - 128u - base;
+    for (uint k = 0u; k < rounds; k++) { meet(); if (words[base + 1u] == k) { break; } }
+    if (rounds == 3u) { barrier(); } else { barrier(); barrier(); }
+    for (uint k = 0u; k < 100u; k++) { barrier(); }
+    barrier();";
+
+/// Invocations 3 and 40 end before the barriers.
+const ENDED: &str = "
+    result = 5u / (word - 7u);
+    uint rounds = words[base + 31u] - 128u - base;
+    for (uint k = 0u; k < rounds; k++) { meet(); }
+    if (words[base] == 3u) { return; }
+    barrier();";
+
+fn shader(body: &str) -> Result<Vec<u32>> {
+    shader_with("", body)
+}
+
+fn shader_with(extensions: &str, body: &str) -> Result<Vec<u32>> {
+    let text = format!(
+        "#version 460
+         {extensions}
+         layout(local_size_x = 32) in;
+         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+         shared uint s[32], other[32], single;
+         shared vec4 v[32];
+         shared struct {{ uint x; uvec3 y; }} pair;
+         void put(uint at, uint value) {{ s[at] = value; }}
+         uint take(uint at) {{ return s[at]; }}
+         void meet() {{ barrier(); }}
+         void main() {{
+             uint i = gl_GlobalInvocationID.x, l = gl_LocalInvocationIndex, word = words[i], base = gl_WorkGroupID.x * 32u, result = 0u;
+             {body}
+             words[i] = word + 1000u + min(result, 0u);
+         }}"
+    );
+    glsl::compile_compute(&text)
+}
+
+/// Some invocations have a fault. It is not defined how others go on, but all end.
+fn fault(gpu: &Gpu, body: &str) -> Result<()> {
+    let ran = run(&without_abort(gpu)?, &shader(body)?, &marked(&[]));
+    ran.and_then(|ran| ran.succeeded().map(|_| ())).context(body.to_owned())
+}
+
+/// No invocation has a fault.
+fn silent(gpu: &Gpu, body: &str) -> Result<()> {
+    let before = marked(&[]);
+    let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
+    same_words(&after, &before.iter().map(|word| word + 1000).collect::<Vec<_>>()).context(body.to_owned())
+}
+
+/// With subgroup operations.
+fn subgroups(gpu: &Gpu, body: &str, is_silent: bool) -> Result<()> {
+    let extension = "#extension GL_KHR_shader_subgroup_basic : require";
+    let ran = run(&without_abort(gpu)?, &shader_with(extension, body)?, &marked(&[]))?;
+    let after = ran.succeeded()?;
+    match is_silent {
+        true => same_words(&after, &marked(&[]).iter().map(|word| word + 1000).collect::<Vec<_>>()),
+        false => Ok(()),
+    }
+}
+
+fn ended(gpu: &Gpu) -> Result<()> {
+    let before = marked(&[3, 40]);
+    let after = run(&without_abort(gpu)?, &shader(ENDED)?, &before)?.succeeded()?;
+    same_words(&after, &super::support::incremented(&before))
+}
