@@ -1,6 +1,9 @@
 #version 460
 
-// Each of the invocations 1 to 10 has a fault. Compiled with -DFIXED, none has one.
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+
+// Each of the invocations 1 to 15 has a fault, and the others of its workgroup one together. Compiled with -DFIXED, none has one.
 
 #ifdef FIXED
 #define FAULT(wrong, right) (right)
@@ -16,6 +19,10 @@ layout(std430, set = 0, binding = 0) buffer Data {
 
 layout(std430, set = 0, binding = 0) buffer Speeds {
     float speeds[];
+};
+
+layout(buffer_reference, std430) buffer Node {
+    uint values[];
 };
 
 shared uint tile[32];
@@ -60,6 +67,28 @@ void main() {
     case 10:
         speeds[i] = 1.0 / float(n - FAULT(10, 9));
         break;
+    case 11:
+        Node list = Node(uvec2(0)); // The end of a list.
+        if (FAULT(n != 0, n == 0))
+            result = list.values[n + 5];
+        break;
+    case 12:
+        uint sum;
+        if (n == FAULT(0, 12))
+            sum = total;
+        result = sum;
+        break;
+    case 13:
+        speeds[i] = 2.0 * sqrt(FAULT(-float(n), float(n)));
+        break;
+    case 14:
+        tile[FAULT(20, n)] = total;
+        break;
+    case 15:
+        tile[FAULT(20, n)] = n;
+        break;
     }
+    if (FAULT(i != 16, i != n + 1000))
+        barrier();
     words[i] = result;
 }
