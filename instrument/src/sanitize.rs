@@ -184,6 +184,9 @@ pub struct Sanitize {
     pub skipped_models: Vec<u32>,
     /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
     pub robust_buffers: bool,
+    /// A pipeline that specialises the size of shared memory gets another rewrite ([`crate::Instrumented::length_spec_ids`]). Without, such
+    /// memory is left alone.
+    pub rewrites_specialised: bool,
     /// Bytes of shared memory that a workgroup may have (`maxComputeSharedMemorySize`).
     pub shared_memory: u32,
 }
@@ -198,6 +201,7 @@ impl Default for Sanitize {
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,
+            rewrites_specialised: false,
             shared_memory: DEFAULT_SHARED_MEMORY,
         }
     }

@@ -215,6 +215,7 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, phy
     let mut sanitize = Sanitize {
         skipped_models: skipped.map(|stage| stage.execution_model).collect(),
         counts_all_loops: physical.loop_limit.is_some(),
+        rewrites_specialised: true,
         shared_memory: physical.shared_memory,
         // Of drivers that support the extension, the layer knows no memory that shaders can read.
         loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then_some(LoopTimeout {

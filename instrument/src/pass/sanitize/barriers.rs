@@ -72,7 +72,7 @@ impl Barriers {
         let warning = if !reaches.all(|reach| is_in_workgroups(index, reach)) {
             "other stages than compute, task and mesh shaders are in the module"
         } else if module.shadow.room() <= offsets.len() as u32 {
-            "shared memory has no room for their counters"
+            module.shadow.obstacle
         } else {
             ""
         };

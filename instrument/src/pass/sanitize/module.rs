@@ -6,6 +6,7 @@ use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
 use super::races::Races;
+use super::shared_layout::shared_spec_ids;
 use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -107,6 +108,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
+        if self.shadow.is_planted() {
+            self.planted.spec_ids = shared_spec_ids(self.index);
+        }
         self.planted.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);

@@ -208,8 +208,10 @@ fn reserve(
             None => {
                 let name = module.places.expressions.names.name(index, variable);
                 let name = name.map_or_else(|| variable.to_string(), |name| format!("`{name}`"));
-                let text =
-                    format!("races on {name} are not checked: shared memory has no room for {scalars} more words");
+                let text = format!(
+                    "races on {name} are not checked: {} ({scalars} words)",
+                    module.shadow.obstacle
+                );
                 module.planted.warnings.push(text);
             }
         }
