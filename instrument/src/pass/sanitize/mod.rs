@@ -16,10 +16,12 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
+mod barrier_counters;
 mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
+mod certain_barriers;
 mod convert;
 mod divide;
 mod filter;
@@ -35,15 +37,19 @@ mod nan;
 mod place;
 mod planter;
 mod race_functions;
+mod race_records;
+mod race_sites;
 mod races;
 mod repetitions;
 mod scalars;
 mod shared_accesses;
 mod shared_layout;
 mod shift;
+mod synchronization;
 mod uniform_values;
 mod unreachable;
 mod values;
+mod variants;
 mod workgroup_shadow;
 mod workgroup_size;
 
@@ -57,11 +63,9 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
-use barriers::Barriers;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
-use races::Races;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
@@ -96,8 +100,8 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
-    Barriers::prepare(&mut module);
-    Races::prepare(&mut module);
+    barriers::prepare(&mut module);
+    race_sites::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         ranges: Ranges::new(&view, options),

@@ -1,11 +1,11 @@
 //! A module that checks are planted into: what its functions share.
 
-use super::barriers::Barriers;
+use super::barrier_counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
-use super::races::Races;
+use super::race_records::Races;
 use super::shared_layout::shared_spec_ids;
 use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
