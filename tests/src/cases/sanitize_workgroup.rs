@@ -3,6 +3,7 @@
 use super::support::{incremented, marked, run, run_specialised, same_words, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl;
+use crate::glsl_debug::{self, Form};
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
 
@@ -62,6 +63,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["`t[l ^ 1]` is stored by invocation "]);
     "sanitize_workgroup::a_size_that_a_pipeline_specialises_without_a_race" => sized(gpu, "t[l] = word; barrier(); result = t[l ^ 1u];"),
         set(ALL), silent();
+    "sanitize_workgroup::both_lines" => lines(gpu), set(RACES),
+        logs(&[" is stored by invocation ", " at line 6 and read by invocation ", " at line 7, without a barrier between them", "--> race.comp:7"]);
     "sanitize_workgroup::the_order_in_a_subgroup" => subgroups(gpu, IN_SUBGROUP, true), set(ALL), silent();
 };
 
@@ -195,6 +198,21 @@ fn sized(gpu: &Gpu, body: &str) -> Result<()> {
         &marked(&[]),
     )?;
     ran.succeeded().map(|_| ())
+}
+
+/// With debug information.
+fn lines(gpu: &Gpu) -> Result<()> {
+    let text = "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+shared uint s[32];
+void main() {
+    s[gl_LocalInvocationIndex] = 1u;
+    words[gl_GlobalInvocationID.x] = s[gl_LocalInvocationIndex ^ 1u];
+}
+";
+    let spirv = glsl_debug::compile_text("race.comp", text, Form::Lines)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ())
 }
 
 /// With subgroup operations.

@@ -37,6 +37,8 @@ mod nan;
 mod place;
 mod planter;
 mod race_functions;
+#[cfg(test)]
+mod race_protocol_tests;
 mod race_records;
 mod race_sites;
 mod races;

@@ -74,7 +74,7 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, record
         (Kind::Store, "is stored by"),
         (Kind::Atomic, "is changed by an atomic of"),
         (Kind::Load, "is read by"),
-        (Kind::Loads, "is read by others and by"),
+        (Kind::Loads, "is read by several, one of them"),
     ]
     .into_iter()
     .filter(|(before, _)| recorded.can_race_with(*before))
