@@ -155,7 +155,7 @@ fn rewrite_with(
         words: words.into_owned(),
         sites: facts.sites.table,
         data_spec_ids: facts.spec_ids.data,
-        length_spec_ids: facts.spec_ids.lengths,
+        length_spec_ids: [facts.spec_ids.lengths, facts.planted.spec_ids].concat(),
         key_spec_id: facts.key_spec_id,
         looks_at_ticks: facts.planted.ticks.is_some(),
     }))

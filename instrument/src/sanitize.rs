@@ -191,6 +191,9 @@ pub struct Sanitize {
     /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: nobody knows
     /// the buffers, and [`Check::Addresses`] is not planted.
     pub buffer_table: Option<u64>,
+    /// A pipeline that specialises the size of shared memory gets another rewrite ([`crate::Instrumented::length_spec_ids`]). Without, such
+    /// memory is left alone.
+    pub rewrites_specialised: bool,
     /// Bytes of shared memory that a workgroup may have (`maxComputeSharedMemorySize`).
     pub shared_memory: u32,
 }
@@ -209,6 +212,7 @@ impl Default for Sanitize {
             skipped_models: Vec::new(),
             robust_buffers: false,
             buffer_table: Some(DEFAULT_BUFFER_TABLE),
+            rewrites_specialised: false,
             shared_memory: DEFAULT_SHARED_MEMORY,
         }
     }

@@ -2,8 +2,9 @@
 
 use super::index::Index;
 use super::index::names::Names;
-use crate::spv::op::{self, decoration};
-use crate::spv::{Id, Inst};
+use crate::spv::op::decoration;
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::specialization::SpecConstant;
@@ -45,6 +46,42 @@ pub(crate) fn key_spec_id(index: &Index<'_>) -> Option<u32> {
         .map_or(u32::try_from(used.len()).ok(), |(free, _)| Some(free))
 }
 
+/// The constants that `roots` depend on, and these, each once.
+pub(crate) fn constants_of<'w>(index: &Index<'w>, roots: impl IntoIterator<Item = Id>) -> Vec<Inst<'w>> {
+    let mut worklist: Vec<Id> = roots.into_iter().collect();
+    let mut visited: HashSet<Id> = HashSet::default();
+    let mut constants = Vec::new();
+    while let Some(id) = worklist.pop() {
+        let Some(inst) = index.def(id).filter(|_| visited.insert(id)) else {
+            continue;
+        };
+        match inst.opcode() {
+            op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.id(4)),
+            op::SpecConstantOp => worklist.extend(inst.ids(4)),
+            op::SpecConstantComposite => worklist.extend(inst.ids(3)),
+            _ => {}
+        }
+        constants.push(inst);
+    }
+    constants
+}
+
+/// The `SpecId`s of those of some constants that have one, ascending, each once.
+pub(crate) fn spec_ids_of(index: &Index<'_>, constants: &[Inst<'_>]) -> Vec<u32> {
+    let scalars = constants.iter().filter(|inst| is_spec_scalar(inst.opcode()));
+    let mut ids: Vec<u32> = scalars
+        .filter_map(|inst| index.decoration(inst.result(), decoration::SpecId))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Whether an opcode declares a scalar specialisation constant with a default.
+pub(crate) fn is_spec_scalar(opcode: u16) -> bool {
+    matches!(opcode, op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse)
+}
+
 /// The instructions of the constants with their `SpecId`s.
 fn spec_scalars<'a>(index: &'a Index<'_>) -> impl Iterator<Item = (Inst<'a>, u32)> {
     let has_any = index
@@ -52,12 +89,7 @@ fn spec_scalars<'a>(index: &'a Index<'_>) -> impl Iterator<Item = (Inst<'a>, u32
         .iter()
         .any(|decoration| decoration.kind == decoration::SpecId);
     let globals = has_any.then(|| index.globals()).into_iter().flatten();
-    let scalars = globals.filter(|inst| {
-        matches!(
-            inst.opcode(),
-            op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse
-        )
-    });
+    let scalars = globals.filter(|inst| is_spec_scalar(inst.opcode()));
     scalars.filter_map(|inst| Some((inst, index.decoration(inst.result(), decoration::SpecId)?)))
 }
 

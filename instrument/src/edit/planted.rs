@@ -16,6 +16,8 @@ pub(crate) struct Planted {
     pub(crate) warnings: Vec<String>,
     /// The function without parameters that an invocation calls before it ends because another one has aborted.
     pub(crate) end: Option<Id>,
+    /// `SpecId`s of the constants that the planted code depends on, ascending.
+    pub(crate) spec_ids: Vec<u32>,
     /// The function without parameters that is to return TICKS.
     pub(crate) ticks: Option<Id>,
     /// The function that is to find the buffer of an address.

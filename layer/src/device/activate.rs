@@ -235,6 +235,7 @@ fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, phy
         skipped_models: skipped.map(|stage| stage.execution_model).collect(),
         counts_all_loops: physical.loop_limit.is_some(),
         buffer_table: None,
+        rewrites_specialised: true,
         shared_memory: physical.shared_memory,
         // Of drivers that support the extension, the layer knows no memory that shaders can read.
         loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then_some(LoopTimeout {

@@ -1,8 +1,9 @@
 //! Checks of workgroups: barriers that not all invocations reach, and data races in shared memory.
 
-use super::support::{marked, run, same_words, without_abort};
+use super::support::{incremented, marked, run, run_specialised, same_words, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl;
+use crate::glsl_debug::{self, Form};
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
 
@@ -58,6 +59,12 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_workgroup::many_rounds" => silent(gpu, "for (uint k = 0u; k < 5000u; k++) { s[(l + k) & 31u] = k; barrier(); result = s[l]; barrier(); }"),
         set(ALL), silent();
     "sanitize_workgroup::elements_out_of_bounds" => silent(gpu, "if (word == 7u) { s[word * 100u + l] = 1u; } s[l] = word;"), set(RACES), silent();
+    "sanitize_workgroup::a_size_that_a_pipeline_specialises" => sized(gpu, "t[l] = word; result = t[l ^ 1u];"), set(RACES),
+        logs(&["`t[l ^ 1]` is stored by invocation "]);
+    "sanitize_workgroup::a_size_that_a_pipeline_specialises_without_a_race" => sized(gpu, "t[l] = word; barrier(); result = t[l ^ 1u];"),
+        set(ALL), silent();
+    "sanitize_workgroup::both_lines" => lines(gpu), set(RACES),
+        logs(&[" is stored by invocation ", " at line 6 and read by invocation ", " at line 7, without a barrier between them", "--> race.comp:7"]);
     "sanitize_workgroup::the_order_in_a_subgroup" => subgroups(gpu, IN_SUBGROUP, true), set(ALL), silent();
 };
 
@@ -178,6 +185,36 @@ fn silent(gpu: &Gpu, body: &str) -> Result<()> {
     same_words(&after, &before.iter().map(|word| word + 1000).collect::<Vec<_>>()).context(body.to_owned())
 }
 
+/// The default size is that of one element, and the workgroup size is specialised, too.
+fn sized(gpu: &Gpu, body: &str) -> Result<()> {
+    let constants = "layout(constant_id = 4) const uint SIZE = 1u;
+         layout(local_size_x_id = 5) in;
+         shared uint t[SIZE];";
+    let special = [4, 5].map(|id| (id, 32_u32.to_ne_bytes().to_vec()));
+    let ran = run_specialised(
+        &without_abort(gpu)?,
+        &shader_with(constants, body)?,
+        &special,
+        &marked(&[]),
+    )?;
+    ran.succeeded().map(|_| ())
+}
+
+/// With debug information.
+fn lines(gpu: &Gpu) -> Result<()> {
+    let text = "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+shared uint s[32];
+void main() {
+    s[gl_LocalInvocationIndex] = 1u;
+    words[gl_GlobalInvocationID.x] = s[gl_LocalInvocationIndex ^ 1u];
+}
+";
+    let spirv = glsl_debug::compile_text("race.comp", text, Form::Lines)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ())
+}
+
 /// With subgroup operations.
 fn subgroups(gpu: &Gpu, body: &str, is_silent: bool) -> Result<()> {
     let extension = "#extension GL_KHR_shader_subgroup_basic : require";
@@ -192,5 +229,5 @@ fn subgroups(gpu: &Gpu, body: &str, is_silent: bool) -> Result<()> {
 fn ended(gpu: &Gpu) -> Result<()> {
     let before = marked(&[3, 40]);
     let after = run(&without_abort(gpu)?, &shader(ENDED)?, &before)?.succeeded()?;
-    same_words(&after, &super::support::incremented(&before))
+    same_words(&after, &incremented(&before))
 }

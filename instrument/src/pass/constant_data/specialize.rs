@@ -11,6 +11,7 @@
 use super::data::PASS;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::{Length, literal_words};
+use crate::analysis::spec_constants::{constants_of, is_spec_scalar, spec_ids_of};
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -43,14 +44,9 @@ pub(crate) fn spec_ids(index: &Index<'_>) -> SpecIds {
     let spec_id = |id| index.decoration(id, decoration::SpecId);
     let data = index.constant_data.iter();
     let data = data.filter(|inst| inst.opcode() == op::SpecConstantDataKHR);
-    let mut lengths = length_constants(index);
-    lengths.retain(|inst| is_spec_scalar(inst.opcode()));
-    let mut lengths: Vec<u32> = lengths.iter().filter_map(|inst| spec_id(inst.result())).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
     SpecIds {
         data: data.filter_map(|inst| spec_id(inst.result())).collect(),
-        lengths,
+        lengths: spec_ids_of(index, &length_constants(index)),
     }
 }
 
@@ -141,11 +137,6 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
     }
 }
 
-/// Whether an opcode declares a scalar specialisation constant with a default.
-fn is_spec_scalar(opcode: u16) -> bool {
-    matches!(opcode, op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse)
-}
-
 /// The length of the array type of constant data.
 fn length_of(index: &Index<'_>, data: &Inst<'_>) -> Option<Id> {
     let array = index.def(data.result_type()).filter(|ty| ty.opcode() == op::TypeArray);
@@ -209,24 +200,4 @@ fn length_constants<'w>(index: &Index<'w>) -> Vec<Inst<'w>> {
         index,
         index.constant_data.iter().filter_map(|data| length_of(index, data)),
     )
-}
-
-/// The constants that `roots` depend on, and these, each once.
-fn constants_of<'w>(index: &Index<'w>, roots: impl IntoIterator<Item = Id>) -> Vec<Inst<'w>> {
-    let mut worklist: Vec<Id> = roots.into_iter().collect();
-    let mut visited: HashSet<Id> = HashSet::default();
-    let mut constants = Vec::new();
-    while let Some(id) = worklist.pop() {
-        let Some(inst) = index.def(id).filter(|_| visited.insert(id)) else {
-            continue;
-        };
-        match inst.opcode() {
-            op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.id(4)),
-            op::SpecConstantOp => worklist.extend(inst.ids(4)),
-            op::SpecConstantComposite => worklist.extend(inst.ids(3)),
-            _ => {}
-        }
-        constants.push(inst);
-    }
-    constants
 }

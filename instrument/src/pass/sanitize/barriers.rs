@@ -17,115 +17,87 @@
 //! a waiting loop; they arrive at no further barrier and only make `live * executions` too small.
 //!
 //! The barrier orders shared memory, so that the counts are visible. Not checked: barriers that every invocation passes as often, by the
-//! shape of the code (`certain_blocks`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
+//! shape of the code (`certain_barriers`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
+use super::barrier_counters::Counter;
+use super::certain_barriers::uncertain_barriers;
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::{find, quote};
+use super::synchronization::literal;
 use super::workgroup_shadow::{WorkgroupShadow, is_in_workgroups};
-use crate::analysis::graph::FunctionGraph;
-use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
-use crate::analysis::index::{Function, Index};
-use crate::analysis::loop_nest::LoopNest;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{memory_semantics, scope};
 use crate::spv::{Code, Id, Inst, Literal, op};
-use rustc_hash::FxHashMap as HashMap;
 
 /// Executions of a barrier by an invocation that are checked. Times the invocations of a workgroup, they fit in a word.
 const MAX_EXECUTIONS: u32 = 1 << 20;
 
-/// The barriers of a module that are checked.
-#[derive(Debug, Default)]
-pub(super) struct Barriers {
-    /// By word offset.
-    counters: HashMap<usize, Counter>,
-    /// The word with the number of invocations that ended, and the function that adds one.
-    ended: Option<(u32, Id)>,
+/// Finds the barriers to check, and lets aborts of the application count the invocations that they end.
+pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
+    if !module.options.sanitize.checks.contains(Check::Barriers) {
+        return;
+    }
+    let index = module.index;
+    let mut offsets = uncertain_barriers(module);
+    // What they order must be known, to let them order the counts, too.
+    offsets.retain(|offset| literal(index, index.inst(*offset).id(3)).is_some());
+    if offsets.is_empty() {
+        return;
+    }
+    let mut reaches = module.graph.reach.values().iter();
+    let warning = if !reaches.all(|reach| is_in_workgroups(index, reach)) {
+        "other stages than compute, task and mesh shaders are in the module"
+    } else if module.shadow.room() <= offsets.len() as u32 {
+        module.shadow.obstacle
+    } else {
+        ""
+    };
+    if !warning.is_empty() {
+        let text = format!("barriers are not checked: {warning}");
+        module.planted.warnings.push(text);
+        return;
+    }
+    let ModulePlanter {
+        out, shadow, barriers, ..
+    } = module;
+    for offset in offsets {
+        let (uint, zero) = (out.uint(), out.constant(0));
+        let executions = out.private(uint, zero);
+        shadow.globals.push(executions);
+        if let Some(arrivals) = shadow.reserve(1) {
+            let counter = Counter { arrivals, executions };
+            barriers.counters.insert(offset, counter);
+        }
+    }
+    count_ends(module);
 }
 
-/// What counts for a barrier.
-#[derive(Clone, Copy, Debug)]
-struct Counter {
-    /// The word with the number of arrivals.
-    arrivals: u32,
-    /// The private variable with the executions of the invocation.
-    executions: Id,
-}
-
-impl Barriers {
-    /// Finds the barriers to check, and lets aborts of the application count the invocations that they end.
-    pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
-        if !module.options.sanitize.checks.contains(Check::Barriers) {
-            return;
-        }
-        let index = module.index;
-        let offsets = uncertain_barriers(module);
-        if offsets.is_empty() {
-            return;
-        }
-        let mut reaches = module.graph.reach.values().iter();
-        let warning = if !reaches.all(|reach| is_in_workgroups(index, reach)) {
-            "other stages than compute, task and mesh shaders are in the module"
-        } else if module.shadow.room() <= offsets.len() as u32 {
-            "shared memory has no room for their counters"
-        } else {
-            ""
-        };
-        if !warning.is_empty() {
-            let text = format!("barriers are not checked: {warning}");
-            module.planted.warnings.push(text);
-            return;
-        }
-        let ModulePlanter {
-            out, shadow, barriers, ..
-        } = module;
-        for offset in offsets {
-            let (uint, zero) = (out.uint(), out.constant(0));
-            let executions = out.private(uint, zero);
-            shadow.globals.push(executions);
-            if let Some(arrivals) = shadow.reserve(1) {
-                let counter = Counter { arrivals, executions };
-                barriers.counters.insert(offset, counter);
-            }
-        }
-        Self::count_ends(module);
+/// Counts the invocations that end by a failed check or an abort of the application. Returns the word with their number. `None` if
+/// there is no room for it.
+pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
+    let ModulePlanter {
+        out, shadow, barriers, ..
+    } = module;
+    if let Some((word, _)) = barriers.ended {
+        return Some(word);
     }
-
-    /// Counts the invocations that end by a failed check or an abort of the application. Returns the word with their number. `None` if
-    /// there is no room for it.
-    pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
-        let ModulePlanter {
-            out, shadow, barriers, ..
-        } = module;
-        if let Some((word, _)) = barriers.ended {
-            return Some(word);
-        }
-        let word = shadow.reserve(1)?;
-        let end = write_end(out, shadow, &mut module.guards, word, module.options.memory_barriers);
-        barriers.ended = Some((word, end));
-        module.planted.end = Some(end);
-        for reach in module.graph.reach.values() {
-            shadow.is_used(reach);
-        }
-        for offset in module.index.aborts() {
-            barriers.write_end(out);
-            out.place(|code| module.edits.insert(offset, code));
-        }
-        Some(word)
+    let word = shadow.reserve(1)?;
+    let end = write_end(out, shadow, &mut module.guards, word, module.options.memory_barriers);
+    barriers.ended = Some((word, end));
+    module.planted.end = Some(end);
+    for reach in module.graph.reach.values() {
+        shadow.is_used(reach);
     }
-
-    /// Counts an invocation that ends.
-    pub(super) fn write_end(&self, out: &mut Emitter) {
-        if let Some((_, end)) = self.ended {
-            let void = out.void();
-            out.emit(op::FunctionCall, void, end);
-        }
+    for offset in module.index.aborts() {
+        barriers.write_end(out);
+        out.place(|code| module.edits.insert(offset, code));
     }
+    Some(word)
 }
 
 /// Writes the function `vkabort_end`. The memory barrier lets invocations behind the barrier see that this one does not come.
@@ -250,94 +222,4 @@ fn message(out: &mut Emitter, (arrived, expected, live, one): (Id, Id, Id, Id), 
         message.push_literal(&format!(" ({quoted})"));
     }
     message.with(uint, reached).with(uint, live)
-}
-
-/// The literal of an `OpConstant`.
-pub(super) fn literal(index: &Index<'_>, id: Id) -> Option<u32> {
-    let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
-    u32::try_from(index.literal(&constant)?).ok()
-}
-
-/// Whether an instruction is a barrier of the workgroup.
-pub(super) fn is_workgroup_barrier(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    inst.opcode() == op::ControlBarrier && literal(index, inst.id(1)) == Some(scope::Workgroup)
-}
-
-/// The workgroup barriers that not all invocations pass as often, by the shape of the code.
-fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
-    let index = module.index;
-    let barriers = |function: &Function| -> Vec<usize> {
-        let insts = index.insts(function.offset, function.end);
-        let barriers = insts.filter(|inst| is_workgroup_barrier(index, inst));
-        barriers.map(|inst| inst.offset).collect()
-    };
-    let has_barrier = |number| {
-        let function = index.functions.get(number);
-        function.is_some_and(|function| !barriers(function).is_empty())
-    };
-    let reaching = module.graph.callers_closure(has_barrier, |_| true);
-    let (order, _) = module.graph.callees_first();
-    // Whether each call that has been seen is certain to happen as often. Those of recursions, which no shader has, never are.
-    let mut certain: Table<FunctionIndex, bool> = index.functions.map(|_| false);
-    for number in &order {
-        certain.set(*number);
-    }
-    let mut found = Vec::new();
-    for number in order.into_iter().rev().filter(|number| reaching.is_set(*number)) {
-        let is_certain = certain.is_set(number);
-        let reach = module.graph.reach.get(number);
-        let Some(function) = index
-            .functions
-            .get(number)
-            .filter(|_| reach.is_some_and(|r| !r.entry_points.is_empty()))
-        else {
-            continue;
-        };
-        let blocks = CertainBlocks::new(index, function);
-        for call in module.graph.calls_in(number).iter() {
-            let block = index.calls.get(call).map(|call| call.block);
-            if let Some(callee) = module.graph.callee(call)
-                && !(is_certain && block.is_some_and(|block| blocks.contains(block)))
-                && let Some(certain) = certain.get_mut(callee)
-            {
-                *certain = false;
-            }
-        }
-        let is_passed = |offset: &usize| is_certain && blocks.contains_offset(*offset);
-        found.extend(barriers(function).into_iter().filter(|offset| !is_passed(offset)));
-    }
-    found.sort_unstable();
-    found
-}
-
-/// The blocks that each invocation that returns from a function executes once: those in no loop that dominate every return.
-struct CertainBlocks {
-    graph: FunctionGraph,
-    nest: LoopNest,
-    returns: Vec<BlockIndex>,
-}
-
-impl CertainBlocks {
-    fn new(index: &Index<'_>, function: &Function) -> Self {
-        let graph = FunctionGraph::new(index, function);
-        let returns = |number: &BlockIndex| {
-            let block = index.blocks.get(*number);
-            let end = block.map(|block| index.terminator(block).opcode());
-            graph.is_reachable(*number) && matches!(end, Some(op::Return | op::ReturnValue | op::EmitMeshTasksEXT))
-        };
-        Self {
-            returns: function.blocks.iter().filter(returns).collect(),
-            nest: LoopNest::new(index, function),
-            graph,
-        }
-    }
-
-    fn contains(&self, block: BlockIndex) -> bool {
-        let mut returns = self.returns.iter();
-        self.nest.innermost(block).is_none() && returns.all(|end| self.graph.dominates(block, *end))
-    }
-
-    fn contains_offset(&self, offset: usize) -> bool {
-        self.graph.block_at(offset).is_some_and(|block| self.contains(block))
-    }
 }

@@ -19,10 +19,12 @@ mod accesses;
 mod address_base;
 mod address_test;
 mod addresses;
+mod barrier_counters;
 mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
+mod certain_barriers;
 mod convert;
 mod divide;
 mod extent;
@@ -41,15 +43,21 @@ mod nan;
 mod place;
 mod planter;
 mod race_functions;
+#[cfg(test)]
+mod race_protocol_tests;
+mod race_records;
+mod race_sites;
 mod races;
 mod repetitions;
 mod scalars;
 mod shared_accesses;
 mod shared_layout;
 mod shift;
+mod synchronization;
 mod uniform_values;
 mod unreachable;
 mod values;
+mod variants;
 mod workgroup_shadow;
 mod workgroup_size;
 
@@ -63,11 +71,9 @@ use crate::edit::planted::Planted;
 use crate::error::Result;
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
-use barriers::Barriers;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
-use races::Races;
 use repetitions::Repetitions;
 use values::{ValueFacts, Values};
 use vkabort_record::site::ModuleHash;
@@ -102,12 +108,12 @@ pub(crate) fn plant(
 ) -> Result<(Edits, Planted)> {
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
-    Barriers::prepare(&mut module);
+    barriers::prepare(&mut module);
     if options.sanitize.checks.contains(Check::Initialized) {
         // Before the words of races, which take what is left.
         initialized::prepare(&mut module, &view);
     }
-    Races::prepare(&mut module);
+    race_sites::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         not_finite: Effects::of_not_finite(&view),

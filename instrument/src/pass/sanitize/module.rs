@@ -1,13 +1,14 @@
 //! A module that checks are planted into: what its functions share.
 
 use super::address_test::AddressTest;
-use super::barriers::Barriers;
+use super::barrier_counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::initialized::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
-use super::races::Races;
+use super::race_records::Races;
+use super::shared_layout::shared_spec_ids;
 use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -120,6 +121,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         }
         self.write_interfaces()?;
         self.planted.find_buffer = self.address_test.map(|test| test.find_buffer);
+        if self.shadow.is_planted() {
+            self.planted.spec_ids = shared_spec_ids(self.index);
+        }
         self.planted.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);

@@ -18,8 +18,7 @@
 //! uint vkabort_line(uint word)                             the line of its site
 //! ```
 //!
-//! Of two accesses that race, the one that comes later at the shadow sees the other, or one that races with it, too: no pair is missed,
-//! however invocations run. `LOADS` is more than one reader, of which the word has one.
+//! Of loads and stores that race, one sees another at the shadow, however invocations run (`race_protocol_tests`). `LOADS` is more than one reader, of which the word has one.
 //!
 //! `who` is the invocation, or the subgroup in modules with subgroup operations. `vkabort_epoch` is 0 once the epochs are used up, and in
 //! workgroups with too many invocations: such accesses are found by nobody. `vkabort_observed` is the epoch, or one that does not exist

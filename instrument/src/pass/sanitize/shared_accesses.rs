@@ -2,9 +2,8 @@
 
 use super::accesses::indices;
 use super::race_functions::Kind;
-use super::shared_layout::SharedLayout;
+use super::shared_layout::{SharedLayout, array_length};
 use crate::analysis::index::Index;
-use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::FunctionIndex;
 use crate::edit::emitter::Emitter;
 use crate::options::Options;
@@ -93,10 +92,7 @@ impl SharedAccess {
             }
             let length = match composite.opcode() {
                 op::TypeVector | op::TypeMatrix => composite.component_count(),
-                op::TypeArray => match index.length(composite.array_length(), options)? {
-                    Length::Fixed(length) => u32::try_from(length).ok()?,
-                    Length::Specialised { .. } => return None,
-                },
+                op::TypeArray => array_length(index, options, composite.array_length())?,
                 _ => return None,
             };
             let stride = layout.scalars(composite.element_type())?;

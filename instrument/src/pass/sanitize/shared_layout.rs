@@ -2,6 +2,7 @@
 
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
+use crate::analysis::spec_constants::{constants_of, spec_ids_of};
 use crate::options::Options;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
@@ -15,7 +16,8 @@ struct Extent {
     alignment: u32,
 }
 
-/// The extents of types. Those of arrays whose length a pipeline may specialise are not known.
+/// The extents of types. A length that the options do not specialise has its default, if
+/// pipelines that specialise it get another rewrite; else it is not known.
 #[derive(Debug, Default)]
 pub(super) struct SharedLayout {
     extents: HashMap<Id, Extent>,
@@ -50,10 +52,8 @@ impl SharedLayout {
             op::TypeVector => of(inst.element_type())?.repeated(inst.component_count(), true),
             op::TypeMatrix => of(inst.element_type())?.repeated(inst.component_count(), false),
             op::TypeArray => {
-                let Length::Fixed(length) = index.length(inst.array_length(), options)? else {
-                    return None;
-                };
-                of(inst.element_type())?.repeated(u32::try_from(length).ok()?, false)
+                let length = array_length(index, options, inst.array_length())?;
+                of(inst.element_type())?.repeated(length, false)
             }
             op::TypeStruct => {
                 let start = Extent {
@@ -74,6 +74,15 @@ impl SharedLayout {
     pub(super) fn scalars(&self, ty: Id) -> Option<u32> {
         self.extents.get(&ty).map(|extent| extent.scalars)
     }
+}
+
+/// The length of an array. `None` if it is not known.
+pub(super) fn array_length(index: &Index<'_>, options: &Options, length: Id) -> Option<u32> {
+    let length = match index.length(length, options)? {
+        Length::Specialised { .. } if !options.sanitize.rewrites_specialised => return None,
+        length => length.value(),
+    };
+    u32::try_from(length).ok()
 }
 
 impl Extent {
@@ -106,6 +115,12 @@ impl Extent {
         let bytes = self.bytes.checked_next_multiple_of(self.alignment.max(1))?;
         Some(Self { bytes, ..self })
     }
+}
+
+/// `SpecId`s of the constants that the size of shared memory depends on, ascending.
+pub(super) fn shared_spec_ids(index: &Index<'_>) -> Vec<u32> {
+    let lengths = index.globals().filter(|inst| inst.opcode() == op::TypeArray);
+    spec_ids_of(index, &constants_of(index, lengths.map(|inst| inst.array_length())))
 }
 
 /// Most bytes of shared memory that an entry point has. `None` if they are not known.

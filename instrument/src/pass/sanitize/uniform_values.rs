@@ -11,49 +11,49 @@ use rustc_hash::FxHashMap as HashMap;
 /// The values of a module.
 pub(super) struct UniformValues<'a, 'w> {
     index: &'a Index<'w>,
-    known: HashMap<Id, bool>,
+    results: HashMap<Id, bool>,
 }
 
 impl<'a, 'w> UniformValues<'a, 'w> {
     pub(super) fn new(index: &'a Index<'w>) -> Self {
         Self {
             index,
-            known: HashMap::default(),
+            results: HashMap::default(),
         }
     }
 
-    /// O(instructions that the value is computed from and of which it is not known yet).
+    /// O(instructions that the value is computed from and of which it is not results yet).
     pub(super) fn is_uniform(&mut self, value: Id) -> bool {
         let mut stack = vec![value];
         while let Some(id) = stack.last().copied() {
-            if self.known.contains_key(&id) {
+            if self.results.contains_key(&id) {
                 stack.pop();
                 continue;
             }
             let inst = self.index.def(id);
             let operands = inst.as_ref().and_then(|inst| self.operands(inst));
             let Some((inst, operands)) = inst.zip(operands) else {
-                self.known.insert(id, false);
+                self.results.insert(id, false);
                 continue;
             };
             // Operands are defined before it, since it is not a phi.
             let is_before = |operand: &Id| self.index.def(*operand).is_some_and(|of| of.offset < inst.offset);
             if !operands.iter().all(is_before) {
-                self.known.insert(id, false);
+                self.results.insert(id, false);
                 continue;
             }
             let mut unknown = operands
                 .iter()
-                .filter(|operand| !self.known.contains_key(operand))
+                .filter(|operand| !self.results.contains_key(operand))
                 .peekable();
             if unknown.peek().is_some() {
                 stack.extend(unknown);
                 continue;
             }
-            let all = operands.iter().all(|operand| self.known.get(operand) == Some(&true));
-            self.known.insert(id, all);
+            let all = operands.iter().all(|operand| self.results.get(operand) == Some(&true));
+            self.results.insert(id, all);
         }
-        self.known.get(&value) == Some(&true)
+        self.results.get(&value) == Some(&true)
     }
 
     /// The values that a value is computed from. `None` if it may differ for other reasons.

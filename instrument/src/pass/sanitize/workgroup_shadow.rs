@@ -57,6 +57,8 @@ pub(super) struct WorkgroupShadow {
     words: u32,
     /// Words that shared memory has room for.
     room: u32,
+    /// Why there is not more.
+    pub(super) obstacle: &'static str,
     /// Private variables: LocalInvocationIndex, the invocations of the workgroup, and SubgroupId.
     invocation: Option<Id>,
     size: Option<Id>,
@@ -86,6 +88,11 @@ impl WorkgroupShadow {
             variable: None,
             words: 0,
             room: room.unwrap_or(0) / 4,
+            obstacle: match used {
+                _ if is_explicit => "shared memory is laid out explicitly",
+                None => "the size of shared memory depends on specialisation constants",
+                Some(_) => "shared memory has no room",
+            },
             invocation: None,
             size: None,
             subgroup: None,
@@ -93,6 +100,11 @@ impl WorkgroupShadow {
             globals: Vec::new(),
             entry_points: BTreeSet::new(),
         }
+    }
+
+    /// Whether the module gets shared memory.
+    pub(super) fn is_planted(&self) -> bool {
+        self.variable.is_some()
     }
 
     /// Words that can be reserved yet.

@@ -27,7 +27,7 @@ mod message;
 mod shadow;
 
 use super::accesses::indices;
-use super::barriers::Barriers;
+use super::barriers::count_ends;
 use super::module::ModulePlanter;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
@@ -81,7 +81,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
     };
     // What an invocation that has ended would have stored is no fault of those that read it.
     let ends = match layouts.keys().any(is_shared) {
-        true => Barriers::count_ends(module),
+        true => count_ends(module),
         false => None,
     };
     module.unstored.ends = ends;

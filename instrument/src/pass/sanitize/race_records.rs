@@ -1,0 +1,42 @@
+//! The accesses to shared memory that `races` records.
+
+use super::race_functions::{Kind, RaceFunctions};
+use super::shared_accesses::SharedAccess;
+use rustc_hash::FxHashMap as HashMap;
+
+/// The accesses of a module that are recorded.
+#[derive(Debug, Default)]
+pub(super) struct Races {
+    /// By word offset of their instruction.
+    pub(super) accesses: HashMap<usize, Vec<RecordedAccess>>,
+    pub(super) functions: Option<RaceFunctions>,
+    /// Lines by site, unless a site has none.
+    pub(super) lines: Vec<u32>,
+    /// Whether the shadow names subgroups instead of invocations.
+    pub(super) by_subgroup: bool,
+}
+
+/// An access with its place in the shadow.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedAccess {
+    pub(super) access: SharedAccess,
+    /// The first word of its variable.
+    pub(super) base: u32,
+    pub(super) site: u32,
+    pub(super) line: Option<u32>,
+    /// The sites that store the same value as this one.
+    pub(super) same: Option<(u32, u32)>,
+    /// What others do to the variable.
+    pub(super) kinds: Vec<Kind>,
+}
+
+impl RecordedAccess {
+    /// Whether an earlier access of this kind may race with it.
+    pub(super) fn can_race_with(&self, before: Kind) -> bool {
+        let exists = match before {
+            Kind::Loads => self.kinds.contains(&Kind::Load),
+            _ => self.kinds.contains(&before),
+        };
+        exists && (self.access.kind == Kind::Store || before == Kind::Store)
+    }
+}

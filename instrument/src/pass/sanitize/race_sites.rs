@@ -1,0 +1,223 @@
+//! Finds the accesses that `races` records, gives their variables a shadow, and numbers their sites.
+
+use super::module::ModulePlanter;
+use super::race_functions::{Kind, RaceFunctions, SITES};
+use super::race_records::RecordedAccess;
+use super::shared_accesses::{SharedAccess, is_shared, memory_accesses};
+use super::shared_layout::SharedLayout;
+use super::synchronization::Synchronization;
+use super::uniform_values::UniformValues;
+use crate::analysis::index::debug::Position;
+use crate::sanitize::Check;
+use crate::spv::{Id, op, op_sets};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Finds the accesses to record, and plants what counts epochs.
+pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
+    if !module.options.sanitize.checks.contains(Check::Races) {
+        return;
+    }
+    let layout = SharedLayout::new(module.index, module.options);
+    let (accesses, unseen) = find_accesses(module, &layout);
+    if accesses.is_empty() && unseen.is_empty() {
+        return;
+    }
+    let mut warn = |text: String| module.planted.warnings.push(text);
+    if !unseen.is_empty() {
+        warn("races by some accesses to shared memory are not checked: their pointers are computed".to_owned());
+    }
+    let synchronization = match Synchronization::new(module.index, module) {
+        Ok(synchronization) => synchronization,
+        Err(reason) => {
+            let text = format!("races are not checked: {reason}");
+            module.planted.warnings.push(text);
+            return;
+        }
+    };
+    let bases = reserve(module, &layout, &accesses);
+    let accesses: Vec<SharedAccess> = accesses
+        .into_iter()
+        .filter(|access| bases.contains_key(&access.variable))
+        .collect();
+    if accesses.is_empty() {
+        return;
+    }
+    let words = bases
+        .values()
+        .map(|(first, scalars)| first + scalars)
+        .max()
+        .unwrap_or(0);
+    let ModulePlanter {
+        out,
+        shadow,
+        guards,
+        edits,
+        graph,
+        ..
+    } = &mut *module;
+    let size = shadow.size(out);
+    let who = match synchronization.by_subgroup {
+        true => shadow.subgroup(out),
+        false => shadow.invocation(out),
+    };
+    let functions = RaceFunctions::new(out, shadow, guards, (who, size), words);
+    let void = out.void();
+    for offset in synchronization.barriers {
+        out.emit(op::FunctionCall, void, functions.next_epoch);
+        out.place(|code| edits.insert(offset, code));
+    }
+    for offset in synchronization.acquires {
+        functions.write_silence(out);
+        out.place(|code| edits.insert(offset, code));
+    }
+    for reach in graph.reach.values() {
+        shadow.is_used(reach);
+    }
+    module.races.functions = Some(functions);
+    module.races.by_subgroup = synchronization.by_subgroup;
+    number_sites(module, accesses, &bases);
+}
+
+/// The accesses to variables in shared memory to which the module stores without an atomic, and the offsets of those that cannot be
+/// followed to a variable.
+fn find_accesses(module: &ModulePlanter<'_, '_>, layout: &SharedLayout) -> (Vec<SharedAccess>, Vec<usize>) {
+    let (index, options) = (module.index, module.options);
+    let (mut found, mut unseen) = (Vec::new(), Vec::new());
+    for (number, function) in index.functions.iter() {
+        if module
+            .graph
+            .reach
+            .get(number)
+            .is_none_or(|reach| reach.entry_points.is_empty())
+        {
+            continue;
+        }
+        for block in index.blocks_of(function) {
+            for inst in index.insts(block.offset, block.end) {
+                for access in memory_accesses(&inst) {
+                    if is_shared(index, access.1) {
+                        match SharedAccess::new((index, options, layout), number, &inst, access) {
+                            Some(access) => found.push(access),
+                            None => unseen.push(inst.offset),
+                        }
+                    }
+                }
+                let takes_pointers = inst.opcode() == op::FunctionCall || op_sets::is_cooperative_access(inst.opcode());
+                if takes_pointers && inst.ids(1).any(|id| is_shared(index, id)) {
+                    unseen.push(inst.offset);
+                }
+            }
+        }
+    }
+    let stored: BTreeSet<Id> = found
+        .iter()
+        .filter(|access| access.kind == Kind::Store)
+        .map(|access| access.variable)
+        .collect();
+    found.retain(|access| stored.contains(&access.variable));
+    (found, unseen)
+}
+
+/// Reserves the shadow of variables, small ones first. Returns the first word and the scalars of each that has one.
+fn reserve(
+    module: &mut ModulePlanter<'_, '_>,
+    layout: &SharedLayout,
+    accesses: &[SharedAccess],
+) -> HashMap<Id, (u32, u32)> {
+    let index = module.index;
+    let variables: BTreeSet<Id> = accesses.iter().map(|access| access.variable).collect();
+    let scalars = |variable: &Id| {
+        let pointee = index.def(index.type_of(*variable))?.pointee();
+        Some((layout.scalars(pointee)?, *variable))
+    };
+    let by_size: BTreeSet<(u32, Id)> = variables.iter().filter_map(scalars).collect();
+    let mut bases = HashMap::default();
+    for (scalars, variable) in by_size {
+        match module.shadow.reserve(scalars) {
+            Some(first) => {
+                bases.insert(variable, (first, scalars));
+            }
+            None => {
+                let name = module.places.expressions.names.name(index, variable);
+                let name = name.map_or_else(|| variable.to_string(), |name| format!("`{name}`"));
+                let text = format!(
+                    "races on {name} are not checked: {} ({scalars} words)",
+                    module.shadow.obstacle
+                );
+                module.planted.warnings.push(text);
+            }
+        }
+    }
+    bases
+}
+
+/// Numbers the sites of accesses: one for each line and, of stores, value. Sites that store the same value have consecutive numbers.
+fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>, bases: &HashMap<Id, (u32, u32)>) {
+    let index = module.index;
+    let mut uniform = UniformValues::new(index);
+    let mut keyed = Vec::new();
+    // In module order, so that positions are found in one walk over each block.
+    let mut position: (usize, usize, Position<'_>) = Default::default();
+    for access in accesses {
+        let Some(function) = index.functions.get(access.function) else {
+            continue;
+        };
+        let blocks = index.blocks_of(function);
+        let block = blocks
+            .partition_point(|block| block.offset <= access.offset)
+            .checked_sub(1);
+        let Some(block) = block.and_then(|block| blocks.get(block)) else {
+            continue;
+        };
+        if position.0 != block.offset {
+            position = (block.offset, block.offset, Position::default());
+        }
+        index.advance(&mut position.2, position.1, access.offset);
+        position.1 = access.offset;
+        let line = module
+            .places
+            .location(function, &position.2)
+            .map(|location| location.line);
+        let value = access.value.filter(|value| uniform.is_uniform(*value));
+        keyed.push(((value.unwrap_or(Id::NONE), line.unwrap_or(0)), access));
+    }
+    let keys: BTreeSet<(Id, u32)> = keyed.iter().map(|(key, _)| *key).collect();
+    let numbers: BTreeMap<(Id, u32), u32> = keys
+        .iter()
+        .copied()
+        .zip((0..SITES - 1).chain(std::iter::repeat(SITES - 1)))
+        .collect();
+    let mut same: HashMap<Id, (u32, u32)> = HashMap::default();
+    for ((value, _), number) in &numbers {
+        let (first, count) = same.entry(*value).or_insert((*number, 0));
+        *count = number - *first + 1;
+    }
+    let mut kinds: HashMap<Id, Vec<Kind>> = HashMap::default();
+    for (_, access) in &keyed {
+        let kinds = kinds.entry(access.variable).or_default();
+        if !kinds.contains(&access.kind) {
+            kinds.push(access.kind);
+        }
+    }
+    let has_lines = keys.len() < SITES as usize && keys.iter().all(|(_, line)| *line != 0);
+    if has_lines {
+        module.races.lines = keys.iter().map(|(_, line)| *line).collect();
+    }
+    for ((value, line), access) in keyed {
+        let recorded = RecordedAccess {
+            base: bases.get(&access.variable).map_or(0, |(first, _)| *first),
+            site: numbers.get(&(value, line)).copied().unwrap_or(SITES - 1),
+            line: (line != 0).then_some(line),
+            same: same.get(&value).copied().filter(|_| value.is_some()),
+            kinds: kinds.get(&access.variable).cloned().unwrap_or_default(),
+            access,
+        };
+        module
+            .races
+            .accesses
+            .entry(recorded.access.offset)
+            .or_default()
+            .push(recorded);
+    }
+}

@@ -1,0 +1,52 @@
+//! A test with an abort for each variant of its failure.
+
+use super::message::Message;
+use super::place::Place;
+use super::planter::Planter;
+use crate::edit::emitter::Emitter;
+use crate::sanitize::Check;
+use crate::spv::{Id, op};
+
+impl<'w> Planter<'_, '_, 'w> {
+    /// Plants an abort for each variant of a failure. `write_failed` computes whether any of them may have happened, and what the
+    /// others get.
+    pub(super) fn plant_variants<V, T: Copy>(
+        &mut self,
+        (check, place): (Check, &Place<'w>),
+        variants: &[V],
+        write_failed: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_condition: impl Fn(&mut Emitter, &V, T) -> Id,
+        write_message: impl Fn(&mut Emitter, &V, T) -> Message,
+    ) {
+        if self.closed.contains(&place.block) {
+            let (failed, rest) = self.insert(place.offset, write_failed);
+            for variant in variants {
+                let write_both = |out: &mut Emitter| {
+                    let bool = out.bool();
+                    let condition = write_condition(out, variant, rest);
+                    (out.emit(op::LogicalAnd, bool, (failed, condition)), ())
+                };
+                self.plant_with(check, place, write_both, |out, ()| write_message(out, variant, rest));
+            }
+            return;
+        }
+        self.open_loops(place.block);
+        let out = &mut self.module.out;
+        let (failed, rest) = write_failed(out);
+        if let [only] = variants {
+            self.write_abort(check, place, failed, |out| write_message(out, only, rest));
+        } else {
+            let [found, go] = [(); 2].map(|()| out.fresh());
+            out.branch_if(failed, found, go, go);
+            out.label(found);
+            for variant in variants {
+                let condition = write_condition(&mut self.module.out, variant, rest);
+                self.write_abort(check, place, condition, |out| write_message(out, variant, rest));
+            }
+            let out = &mut self.module.out;
+            out.branch(go);
+            out.label(go);
+        }
+        self.finish_split(place);
+    }
+}
