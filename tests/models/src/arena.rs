@@ -12,6 +12,10 @@ const CAPACITY: usize = 4;
 #[derive(Clone)]
 pub struct Arena(Arc<Words>);
 
+/// Stands for how addresses of buffers are got.
+#[derive(Default)]
+pub struct AddressApi;
+
 struct Words {
     cursor: AtomicU32,
     records: [AtomicU32; CAPACITY],

@@ -8,6 +8,12 @@ pub mod loop_clock {
     pub struct LoopClock;
 }
 
+/// No model tests addresses.
+pub mod addresses {
+    /// Stands for the buffers.
+    pub struct Addresses;
+}
+
 /// No module of the models prints.
 pub mod prints {
     /// Stands for the prints.
