@@ -3,8 +3,7 @@
 //! The table is searched where the pointer is first used or, if that is in a loop that does not compute the pointer, where it is
 //! computed: a loop over the elements of a buffer does not search.
 
-use super::address_test::AddressTest;
-use super::addresses::write_address;
+use super::address_test::{AddressTest, write_address};
 use super::module::ModulePlanter;
 use super::planter::Planter;
 use super::values::ValueFacts;
@@ -35,12 +34,12 @@ impl Bases {
         point: &EffectPoint,
     ) -> Id {
         let base = base_of(planter, pointer);
-        let known = self.buffers.get(&base).into_iter().flatten();
+        let ranges = self.buffers.get(&base).into_iter().flatten();
         let dominates = |(block, offset): Point| match block == point.block {
             true => offset <= point.offset,
             false => facts.function.graph.dominates(block, point.block),
         };
-        if let Some((_, buffer)) = known.into_iter().find(|(at, _)| dominates(*at)) {
+        if let Some((_, buffer)) = ranges.into_iter().find(|(at, _)| dominates(*at)) {
             return *buffer;
         }
         let here = (point.block, point.offset);

@@ -70,3 +70,12 @@ impl AddressTest {
         }
     }
 }
+
+/// The address in a pointer, and its low and high word.
+pub(super) fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
+    let uint = out.uint();
+    let uvec2 = out.vector(uint, 2);
+    let address = out.emit(op::Bitcast, uvec2, pointer);
+    let words = [0, 1].map(|word| out.calculate(op::CompositeExtract, (address, Literal(word))));
+    (address, words)
+}

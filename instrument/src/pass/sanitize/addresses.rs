@@ -27,6 +27,7 @@
 
 use super::accesses::{Access, accesses, indices};
 use super::address_base::Bases;
+use super::address_test::write_address;
 use super::extent::extent;
 use super::message::Message;
 use super::place::Place;
@@ -34,12 +35,11 @@ use super::planter::Planter;
 use super::scalars::quote;
 use super::values::ValueFacts;
 use crate::analysis::effects::EffectPoint;
-use crate::edit::emitter::Emitter;
 use crate::lowered::Feature;
 use crate::runtime::write_is_inside;
 use crate::sanitize::Check;
 use crate::spv::op::{decoration, memory_operands, storage_class};
-use crate::spv::{Id, Inst, Literal, op};
+use crate::spv::{Id, Inst, op};
 use smallvec::smallvec;
 use vkabort_record::buffer_table::OUTSIDE;
 
@@ -198,13 +198,4 @@ fn verb(inst: &Inst<'_>, pointer: Id) -> &'static str {
         op::CopyMemory => "a store",
         _ => "an atomic operation",
     }
-}
-
-/// The address in a pointer, and its low and high word.
-pub(super) fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
-    let uint = out.uint();
-    let uvec2 = out.vector(uint, 2);
-    let address = out.emit(op::Bitcast, uvec2, pointer);
-    let words = [0, 1].map(|word| out.calculate(op::CompositeExtract, (address, Literal(word))));
-    (address, words)
 }

@@ -4,7 +4,7 @@ use super::address_test::AddressTest;
 use super::barrier_counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
-use super::initialized::UnstoredLoads;
+use super::initialized::loads::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
 use super::race_records::Races;

@@ -2,7 +2,7 @@
 //!
 //! The layer asks for the address of every buffer that may have one when it gets its memory, so it knows those too that the program
 //! computes or never asks for. What changes is published at the next submission; a buffer that is created while work is pending, which may
-//! learn its address from the host, joins the current table at once. The buffers of the layer itself are not known: no code of a
+//! learn its address from the host, joins the current table at once. The buffers of the layer itself are left out: no code of a
 //! program accesses them.
 
 mod describe;
@@ -26,7 +26,7 @@ const MAX_DESTROYED: usize = 4096;
 pub struct Addresses(Mutex<Buffers>);
 
 struct Buffers {
-    known: HashMap<vk::Buffer, Buffer>,
+    tracked: HashMap<vk::Buffer, Buffer>,
     /// The end of each live buffer by its start, sorted.
     ranges: BTreeMap<(u64, vk::Buffer), u64>,
     /// Buffers by their memory.
@@ -64,7 +64,7 @@ impl Addresses {
     /// Without buffers. The memory must outlive the result.
     pub fn new(area: MappedWords) -> Self {
         Self(Mutex::new(Buffers {
-            known: HashMap::new(),
+            tracked: HashMap::new(),
             ranges: BTreeMap::new(),
             bindings: BTreeSet::new(),
             destroyed: VecDeque::new(),
@@ -81,15 +81,15 @@ impl Addresses {
             bytes,
             ..Buffer::default()
         };
-        lock(&self.0).known.insert(buffer, new);
+        lock(&self.0).tracked.insert(buffer, new);
     }
 
     /// Whether a buffer can have an address.
     pub fn knows(&self, buffer: vk::Buffer) -> bool {
-        lock(&self.0).known.contains_key(&buffer)
+        lock(&self.0).tracked.contains_key(&buffer)
     }
 
-    /// A known buffer has memory now, or needs none, and this address; 0: the driver returned none. `queues`: those of the device.
+    /// A tracked buffer has memory now, or needs none, and this address; 0: the driver returned none. `queues`: those of the device.
     pub fn bind(
         &self,
         buffer: vk::Buffer,
@@ -98,14 +98,14 @@ impl Addresses {
         queues: impl FnOnce() -> Vec<Arc<Queue>>,
     ) -> Result<(), Untested> {
         let mut buffers = lock(&self.0);
-        let Some(known) = buffers.known.get_mut(&buffer) else {
+        let Some(tracked) = buffers.tracked.get_mut(&buffer) else {
             return Ok(());
         };
         if address == 0 {
             return buffers.give_up();
         }
-        let end = address.saturating_add(known.bytes);
-        (known.memory, known.address) = (memory, Some(address));
+        let end = address.saturating_add(tracked.bytes);
+        (tracked.memory, tracked.address) = (memory, Some(address));
         buffers.ranges.insert((address, buffer), end);
         buffers.bindings.insert((memory, buffer));
         buffers.is_stale = true;
@@ -127,8 +127,8 @@ impl Addresses {
     /// A buffer is about to be destroyed.
     pub fn remove(&self, buffer: vk::Buffer) {
         let mut buffers = lock(&self.0);
-        if let Some(known) = buffers.known.remove(&buffer) {
-            buffers.end(buffer, known);
+        if let Some(tracked) = buffers.tracked.remove(&buffer) {
+            buffers.end(buffer, tracked);
         }
     }
 
@@ -141,8 +141,8 @@ impl Addresses {
         let bound = (memory, vk::Buffer::from_raw(0))..=(memory, vk::Buffer::from_raw(u64::MAX));
         let bound: Vec<vk::Buffer> = buffers.bindings.range(bound).map(|(_, buffer)| *buffer).collect();
         for buffer in bound {
-            if let Some(known) = buffers.known.get_mut(&buffer) {
-                let ended = std::mem::take(known);
+            if let Some(tracked) = buffers.tracked.get_mut(&buffer) {
+                let ended = std::mem::take(tracked);
                 buffers.end(buffer, ended);
             }
         }
@@ -150,8 +150,8 @@ impl Addresses {
 
     /// Sets the name of a buffer.
     pub fn set_name(&self, buffer: vk::Buffer, name: &str) {
-        if let Some(known) = lock(&self.0).known.get_mut(&buffer) {
-            name.clone_into(&mut known.name);
+        if let Some(tracked) = lock(&self.0).tracked.get_mut(&buffer) {
+            name.clone_into(&mut tracked.name);
         }
     }
 
@@ -171,9 +171,9 @@ impl Addresses {
             start: *start,
             end: *end,
             name: buffers
-                .known
+                .tracked
                 .get(buffer)
-                .map(|known| known.name.clone())
+                .map(|tracked| tracked.name.clone())
                 .unwrap_or_default(),
         };
         let live: Vec<Place> = buffers.ranges.iter().map(place).collect();
@@ -208,15 +208,15 @@ impl Buffers {
     }
 
     /// A buffer has no address any more.
-    fn end(&mut self, buffer: vk::Buffer, known: Buffer) {
-        let Some(start) = known.address else { return };
+    fn end(&mut self, buffer: vk::Buffer, tracked: Buffer) {
+        let Some(start) = tracked.address else { return };
         self.is_stale = true;
-        self.bindings.remove(&(known.memory, buffer));
+        self.bindings.remove(&(tracked.memory, buffer));
         if let Some(end) = self.ranges.remove(&(start, buffer)) {
             self.destroyed.push_front(Place {
                 start,
                 end,
-                name: known.name,
+                name: tracked.name,
             });
             self.destroyed.truncate(MAX_DESTROYED);
         }

@@ -2,41 +2,22 @@
 
 use super::super::accesses::{Step, indices};
 use super::super::workgroup_shadow::is_in_workgroups;
-use super::layout::{BitPlace, Layout, MAX_BITS, MAX_SHARED_BITS};
-use super::stored_place;
+use super::layout::{Layout, MAX_BITS, MAX_SHARED_BITS};
+use super::loads::{CheckedLoad, CheckedPart};
+use super::stores::stored_place;
 use crate::analysis::effects::{EffectPoint, Effects, ValuePart, leaves};
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::{BlockIndex, DefIndex, FunctionIndex, Table};
+use crate::analysis::index::typed::{DefIndex, FunctionIndex, Table};
 use crate::analysis::unstored::{Stored, Unstored};
 use crate::analysis::view::path::{Path, type_at};
 use crate::analysis::view::{Access, AccessKind, FunctionView, ModuleView, ObjectClass};
 use crate::options::Options;
-use crate::spv::{Id, Inst, op, op_sets};
+use crate::spv::{Id, op, op_sets};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most bits in shared memory that one instruction sets.
 const MOST_SHARED_BITS: u32 = 64;
-
-/// A load.
-#[derive(Debug)]
-pub(super) struct CheckedLoad<'w> {
-    pub(super) block: BlockIndex,
-    pub(super) inst: Inst<'w>,
-    pub(super) variable: Id,
-    /// The bits of what it loads. `None`: nothing has ever been stored to any part that is checked.
-    pub(super) bits: Option<BitPlace>,
-    /// The places, each with the parts of the loaded value that have an effect there.
-    pub(super) points: Vec<(EffectPoint, Vec<CheckedPart>)>,
-}
-
-/// A scalar of a loaded value.
-#[derive(Clone, Debug)]
-pub(super) struct CheckedPart {
-    pub(super) path: Path,
-    /// Its bit, counted from the first one of what is loaded. `None`: nothing has stored it when the load is executed.
-    pub(super) bit: Option<u32>,
-}
 
 /// The variables that are followed, and what may be read of them too early.
 #[derive(Debug, Default)]
@@ -131,9 +112,9 @@ fn layouts(view: &ModuleView<'_, '_>, options: &Options) -> HashMap<Id, Option<L
                 _ => MAX_BITS,
             };
             let layout = (is_followed && object.initializer.is_none()).then(|| Layout::new(object.ty, limit));
-            let known = layouts.entry(object.pointer).or_insert_with(|| layout.clone());
+            let entry = layouts.entry(object.pointer).or_insert_with(|| layout.clone());
             if layout.is_none() {
-                *known = None;
+                *entry = None;
             }
         }
         for block in index.blocks_of(function) {

@@ -119,8 +119,8 @@ impl Layout {
         let count = u32::try_from(count).ok().filter(|count| *count <= self.limit)?;
         let is_structure = of.opcode() == op::TypeStruct;
         let first = self.nodes.len();
-        let made = if is_structure { count } else { 1 };
-        for part in 0..made {
+        let new_nodes = if is_structure { count } else { 1 };
+        for part in 0..new_nodes {
             self.nodes.push(Node {
                 ty: part_type(index, ty, part),
                 parts: Parts::Whole,

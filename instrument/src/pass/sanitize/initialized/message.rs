@@ -2,7 +2,7 @@
 
 use super::super::message::Message;
 use super::super::scalars::conversion;
-use super::candidates::{CheckedLoad, CheckedPart};
+use super::loads::{CheckedLoad, CheckedPart};
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::Index;
 use crate::analysis::view::path::{Path, type_at};

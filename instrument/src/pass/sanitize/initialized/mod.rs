@@ -23,10 +23,12 @@
 
 mod candidates;
 mod layout;
+pub(super) mod loads;
 mod message;
 mod shadow;
+mod shadow_writer;
+mod stores;
 
-use super::accesses::indices;
 use super::barriers::count_ends;
 use super::module::ModulePlanter;
 use super::place::{Place, TestKey};
@@ -36,36 +38,18 @@ use super::values::ValueFacts;
 use super::workgroup_shadow::WorkgroupShadow;
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::view::{Access, AccessKind, FunctionAccesses, ModuleView, ObjectClass};
+use crate::analysis::view::{FunctionAccesses, ModuleView, ObjectClass};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{scope, storage_class};
-use crate::spv::op_sets::is_atomic_read;
-use crate::spv::{Id, Inst, op};
-use candidates::{Candidates, CheckedLoad, reached};
-use layout::{BitPlace, Layout};
+use crate::spv::{Id, op};
+use candidates::{Candidates, reached};
+use loads::CheckedLoad;
 use message::{Unit, message, units};
-use rustc_hash::FxHashMap as HashMap;
-use shadow::{Sample, Shadow, ShadowWriter};
+use shadow::{Sample, Shadow};
+use shadow_writer::ShadowWriter;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
-
-/// The loads that are checked, and the bits of their variables.
-#[derive(Debug, Default)]
-pub(super) struct UnstoredLoads<'w> {
-    loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
-    shadows: HashMap<Id, Shadow>,
-    /// The word with the number of invocations of the workgroup that have ended.
-    ends: Option<u32>,
-}
-
-impl UnstoredLoads<'_> {
-    /// Whether a load of shared memory is checked.
-    pub(super) fn reads_shared_memory(&self) -> bool {
-        self.ends.is_some()
-    }
-}
+use stores::stored_place;
 
 /// Finds the loads, and writes the bits of their variables in all functions.
 pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<'_, 'w>) {
@@ -141,37 +125,6 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
         if let Some(place) = stored_place(view, &shadow.layout, access, &inst) {
             shadow.mark(index, &mut module.out, &mut module.edits, inst.end(), &place);
         }
-    }
-}
-
-/// The bits of what an access may store: of the whole variable where it is not known.
-fn stored_place(view: &ModuleView<'_, '_>, layout: &Layout, access: &Access, inst: &Inst<'_>) -> Option<BitPlace> {
-    may_store(view, access, inst).then(|| {
-        let found = stored_pointer(access, inst).and_then(|pointer| indices(view.index, pointer));
-        let place = found.and_then(|found| layout.place(view.index, &found.steps));
-        place.unwrap_or_else(|| layout.whole())
-    })
-}
-
-fn may_store(view: &ModuleView<'_, '_>, access: &Access, inst: &Inst<'_>) -> bool {
-    match access.kind {
-        AccessKind::Load(_) | AccessKind::CopyFrom => false,
-        AccessKind::Store(_) | AccessKind::CopyTo | AccessKind::Write | AccessKind::Other => true,
-        AccessKind::Argument(position) => {
-            let callee = view.summary_of(inst.callee());
-            callee.is_none_or(|callee| callee.is_unknown || callee.writes_parameters.contains(&position))
-        }
-    }
-}
-
-/// The pointer that an access stores through, if it is known.
-fn stored_pointer(access: &Access, inst: &Inst<'_>) -> Option<Id> {
-    match (inst.opcode(), access.kind) {
-        (op::Store | op::CopyMemory | op::AtomicStore, _) => Some(inst.id(1)),
-        (opcode, _) if is_atomic_read(opcode) => Some(inst.pointer()),
-        (op::FunctionCall, AccessKind::Argument(position)) => inst.ids(4).nth(position),
-        (op::ExtInst, AccessKind::Write) => Some(inst.id(6)),
-        _ => None,
     }
 }
 

@@ -11,24 +11,22 @@
 //! Those of a variable in shared memory are words there, which all invocations set by atomics: a barrier that lets an invocation see what
 //! another one has stored lets it see the bit.
 
-use super::super::module::ModulePlanter;
 use super::layout::{BitPlace, DynamicIndex, Layout};
-use crate::analysis::index::{Function, Index};
+use crate::analysis::index::Index;
+use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
-use crate::edit::{Edits, Rank};
 use crate::spv::op::{scope, storage_class};
-use crate::spv::{Code, Id, Literal, op};
-use rustc_hash::FxHashMap as HashMap;
+use crate::spv::{Id, op};
 
 /// The bits of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     pub(super) layout: Layout,
-    variable: Id,
-    class: u32,
-    words: u32,
+    pub(super) variable: Id,
+    pub(super) class: u32,
+    pub(super) words: u32,
     /// In shared memory, the number of the first word.
-    base: u32,
+    pub(super) base: u32,
 }
 
 /// The number of a word.
@@ -56,79 +54,6 @@ impl Sample {
         let at = self.first + bit;
         let word = self.words.get(at as usize / 32).copied().unwrap_or_default();
         (word, 1 << (at % 32))
-    }
-}
-
-/// Declares the bits of variables. Types of arrays are shared.
-#[derive(Debug, Default)]
-pub(super) struct ShadowWriter {
-    arrays: HashMap<u32, Id>,
-}
-
-impl ShadowWriter {
-    fn ty(&mut self, out: &mut Emitter, words: u32) -> Id {
-        let uint = out.uint();
-        if words == 1 {
-            return uint;
-        }
-        let length = out.constant(words);
-        *self.arrays.entry(words).or_insert_with(|| out.array(uint, length))
-    }
-
-    /// The bits of a variable of the module.
-    pub(super) fn private(&mut self, out: &mut Emitter, layout: Layout) -> Shadow {
-        let words = layout.words();
-        let ty = self.ty(out, words);
-        let null = out.null(ty);
-        Shadow {
-            layout,
-            variable: out.private(ty, null),
-            class: storage_class::Private,
-            words,
-            base: 0,
-        }
-    }
-
-    /// The bits of a variable in shared memory. `None` if there is no room for them.
-    pub(super) fn shared(&self, module: &mut ModulePlanter<'_, '_>, layout: Layout) -> Option<Shadow> {
-        let words = layout.words();
-        let ModulePlanter { out, shadow, .. } = module;
-        let base = shadow.reserve(words)?;
-        Some(Shadow {
-            layout,
-            variable: shadow.variable(out),
-            class: storage_class::Workgroup,
-            words,
-            base,
-        })
-    }
-
-    /// The bits of a variable of a function.
-    pub(super) fn local(
-        &mut self,
-        module: &mut ModulePlanter<'_, '_>,
-        function: &Function,
-        layout: Layout,
-    ) -> Option<Shadow> {
-        let ModulePlanter { index, out, edits, .. } = module;
-        let first = index.blocks_of(function).first()?;
-        let words = layout.words();
-        let ty = self.ty(out, words);
-        let (null, pointer) = (out.null(ty), out.pointer(storage_class::Function, ty));
-        let variable = out.fresh();
-        let mut code = Code::default();
-        code.op(
-            op::Variable,
-            (pointer, variable, Literal(storage_class::Function), null),
-        );
-        edits.insert_ranked(first.offset + 2, Rank::Variables, &code);
-        Some(Shadow {
-            layout,
-            variable,
-            class: storage_class::Function,
-            words,
-            base: 0,
-        })
     }
 }
 
