@@ -3,7 +3,8 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 
-// Each of the invocations 1 to 15 has a fault, and the others of its workgroup one together. Compiled with -DFIXED, none has one.
+// Each of the invocations 1 to 13 has a fault, 14 and 15 have one together, and so have the others of their workgroup. Compiled with
+// -DFIXED, none has one.
 
 #ifdef FIXED
 #define FAULT(wrong, right) (right)
