@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_log_has_its_prints_and_reports() {
-        let print = r#"{"type":"print","version":"1.5.0","module_hash":null,"function":"main","location":null,"stage":"fragment",
+        let print = r#"{"type":"print","version":"1.6.0","module_hash":null,"function":"main","location":null,"stage":"fragment",
             "invocation":{"by":"fragment","pixel":[3,4]},"text":"x = 5"}"#;
         let log = print.replace("\n            ", "") + "\n" + &Report::default().json_lines();
         let text = format_log(log.as_bytes(), Format::Text).expect("a log");

@@ -198,6 +198,25 @@ pub struct Sanitize {
     pub shared_memory: u32,
 }
 
+impl Sanitize {
+    /// The options that decide which checks are planted and what they send: without those that none of the checks depends on, and
+    /// without addresses.
+    pub(crate) fn identity(&self) -> Self {
+        let uses_shared_memory = [Check::Initialized, Check::Races, Check::Barriers]
+            .into_iter()
+            .any(|check| self.checks.contains(check));
+        Self {
+            buffer_table: self
+                .buffer_table
+                .filter(|_| self.checks.contains(Check::Addresses))
+                .map(|_| 0),
+            rewrites_specialised: self.rewrites_specialised && uses_shared_memory,
+            shared_memory: if uses_shared_memory { self.shared_memory } else { 0 },
+            ..self.clone()
+        }
+    }
+}
+
 /// An address that no driver returns: to inspect output, not to execute it.
 const DEFAULT_BUFFER_TABLE: u64 = 0x4142_5446_4200;
 

@@ -233,7 +233,7 @@ fn code_hash(module: ModuleHash, sites: &[Site], options: &Options) -> Option<Co
     let mut hasher = Xxh3Default::new();
     hasher.update(&module.0.to_le_bytes());
     if has_checks {
-        hasher.update(format!("{:?}", options.sanitize).as_bytes());
+        hasher.update(format!("{:?}", options.sanitize.identity()).as_bytes());
     }
     if has_values {
         hasher.update(format!("{:?} {}", options.values, options.values_size).as_bytes());

@@ -22,40 +22,48 @@ impl AbortState {
 }
 
 impl Device {
-    /// The options of a rewrite. It has no checks if the module is known to run without them.
+    /// The options of a rewrite. It has no checks and prints if the module is known to run without them.
     pub(super) fn rewrite_options<'a>(&self, state: &'a AbortState, source: &Source<'_>) -> Cow<'a, Options> {
         let mut options = Cow::Borrowed(&state.options);
         if !source.specialization.is_empty() {
             options.to_mut().specialization.clone_from(&source.specialization);
         }
         // The hash of a specialised module is another one.
-        if state.sanitizes()
+        if (state.sanitizes() || state.prints.is_some())
             && [&Options::default(), &*options]
                 .iter()
                 .any(|options| self.runs_without_checks(module_hash(source.words, options)))
         {
-            options.to_mut().sanitize = Sanitize::default();
+            let options = options.to_mut();
+            (options.sanitize, options.prints) = (Sanitize::default(), None);
         }
         options
     }
 
-    /// Whether a module is known to run without checks.
+    /// Whether a module is known to run without checks and records of prints.
     pub fn runs_without_checks(&self, module: ModuleHash) -> bool {
         lock(&self.instance.unchecked_modules).contains(&module)
     }
 
     /// Makes a module run without checks from now on, and logs why. False if it already does.
     pub fn give_up_checks(&self, module: ModuleHash, reason: &str) -> bool {
+        self.give_up_additions(
+            module,
+            &format!("sanitize: module {module} runs without checks: {reason}"),
+        )
+    }
+
+    /// Makes a module run without checks and records of prints, with this text for the log. False if it already does.
+    fn give_up_additions(&self, module: ModuleHash, text: &str) -> bool {
         let is_first = lock(&self.instance.unchecked_modules).insert(module);
         if is_first {
             self.instance.module_files.forget(module);
-            let text = format!("sanitize: module {module} runs without checks: {reason}");
-            self.instance.log.line(Level::Warning, &text);
+            self.instance.log.line(Level::Warning, text);
         }
         is_first
     }
 
-    /// Makes the modules of a command that the driver refused run without checks from now on. Whether the command may succeed
+    /// Makes the modules of a command that the driver refused run without checks and records of prints from now on. Whether the command may succeed
     /// if it is repeated with them.
     pub fn give_up_refused<'a>(
         &self,
@@ -67,10 +75,19 @@ impl Device {
             return false;
         }
         let reason = format!("with them the driver's {command} returned {result:?}");
-        let checked = modules.into_iter().filter(|module| module.has_checks());
+        let extended = modules.into_iter().filter(|module| module.has_additions());
         // Every module, not only the first.
-        checked.fold(false, |repeat, module| {
-            self.give_up_checks(module.sites.module_hash, &reason) | repeat
+        extended.fold(false, |repeat, module| {
+            let hash = module.sites.module_hash;
+            let is_new = match module.has_checks() {
+                true => self.give_up_checks(hash, &reason),
+                false => {
+                    let text =
+                        format!("printf: module {hash} keeps its prints, which the layer does not show: {reason}");
+                    self.give_up_additions(hash, &text)
+                }
+            };
+            is_new | repeat
         })
     }
 

@@ -107,7 +107,10 @@ impl Device {
             self.report_unused_aborts(words);
         }
         let options = self.rewrite_options(state, source);
-        let prints = state.prints.as_ref().filter(|_| has_prints(words));
+        let prints = state
+            .prints
+            .as_ref()
+            .filter(|_| options.prints.is_some() && has_prints(words));
         if features.and(options.lowers).is_empty() && options.sanitize.checks.is_empty() && prints.is_none() {
             return Ok(self.unchanged(state, words, features));
         }
@@ -197,7 +200,7 @@ impl Device {
             constants,
             ..Module::default()
         };
-        module.original = (dump || specializable || module.has_checks()).then(|| words.to_vec());
+        module.original = (dump || specializable || module.has_additions()).then(|| words.to_vec());
         // A rewrite for the specialisation of a pipeline would repeat them.
         if options.specialization.is_empty() {
             self.warn(&module);

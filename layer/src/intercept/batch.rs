@@ -64,9 +64,9 @@ impl<I: EditCreateInfo> Batch<I> {
         self.indices.truncate(count);
     }
 
-    /// Whether an object has code with checks. A module that the driver has refused with them is replaced.
-    pub fn has_checks(&self, device: &Device) -> bool {
-        let mut checked = self.modules.iter().flatten().filter(|used| used.module.has_checks());
+    /// Whether an object has code with checks or records of prints. A module that the driver has refused with them is replaced.
+    pub fn has_additions(&self, device: &Device) -> bool {
+        let mut checked = self.modules.iter().flatten().filter(|used| used.module.has_additions());
         checked.any(|used| !device.runs_without_checks(used.module.sites.module_hash))
     }
 

@@ -127,7 +127,7 @@ impl Editor<'_> {
 
     /// Whether a module object has checks that the driver has refused since.
     fn is_refused(&self, module: &Module) -> bool {
-        module.has_checks() && self.device.runs_without_checks(module.sites.module_hash)
+        module.has_additions() && self.device.runs_without_checks(module.sites.module_hash)
     }
 
     /// The result of another rewrite, without the checks of a refused module, or if the specialization data changes constant data,

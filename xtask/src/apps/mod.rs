@@ -72,7 +72,7 @@ fn unpack(package: &str, archive: &mut Option<Archive>) -> Result<()> {
 /// Runs a program in each of its modes and compares what it prints.
 fn compare(runner: &Runner, app: &App, sanitize: bool) -> Result<()> {
     let modes: &[Mode] = match (&app.expected, sanitize) {
-        (Expected::Equal, true) => &[Mode::Alone, Mode::Layer, Mode::Sanitized],
+        (Expected::Equal, true) => &[Mode::Alone, Mode::Layer, Mode::Sanitized, Mode::EveryCheck],
         (Expected::Equal, false) => &[Mode::Alone, Mode::Layer],
         (Expected::Aborts(_), _) => &[Mode::Layer],
         (Expected::Sanitized(_), true) => &[Mode::Sanitized],

@@ -58,6 +58,8 @@ pub enum Mode {
     Layer,
     /// Under `vkabort run --sanitize`.
     Sanitized,
+    /// Under `vkabort run --sanitize=all`.
+    EveryCheck,
 }
 
 impl Mode {
@@ -67,6 +69,7 @@ impl Mode {
             Self::Alone => "without the layer",
             Self::Layer => "with the layer",
             Self::Sanitized => "sanitized",
+            Self::EveryCheck => "with every check",
         }
     }
 
@@ -74,6 +77,7 @@ impl Mode {
     pub fn options(self) -> &'static [&'static str] {
         match self {
             Self::Sanitized => &["--sanitize"],
+            Self::EveryCheck => &["--sanitize=all"],
             Self::Layer => &["--enable"],
             Self::Alone => &[],
         }

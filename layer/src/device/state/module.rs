@@ -54,6 +54,11 @@ impl Module {
         self.is_deferred || self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
     }
 
+    /// Whether it has what the program has not asked for: checks, or records of its prints.
+    pub fn has_additions(&self) -> bool {
+        self.has_checks() || !self.sites.prints.is_empty()
+    }
+
     /// Whether the layer has planted checks into it.
     pub fn has_checks(&self) -> bool {
         self.sites.sites.iter().any(|site| site.check.is_some())

@@ -5,13 +5,15 @@ use super::support::payload;
 use crate::case::{Case, cases};
 use crate::cases::support::{GROUPS, expect_lost, expect_payloads, expect_success, without_abort};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 
 const PRINTF: &[(&str, &str)] = &[("printf", "invocations")];
 const FAULT: &[(&str, &str)] = &[("printf", "invocations"), ("trap", "fault")];
 const HANG: &[(&str, &str)] = &[("printf", "invocations"), ("trap", "hang")];
 const SMALL: &[(&str, &str)] = &[("printf", "invocations"), ("printf_size", "65536")];
+
+const LOGGED: &[(&str, &str)] = &[("printf", "on"), ("log_level", "warning")];
 
 const FIRST: &str = "main: [compute global (1, 0, 0), ";
 const SECOND: &str = "main: [compute global (2, 0, 0), ";
@@ -36,6 +38,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&[FIRST, "main: [compute global (2000, 0, 0), "]);
     "test_driver_prints::without_memory_for_them" => finished(gpu), on_driver("refuse=memory:1"), set(PRINTF),
         logs(&["printf: shaders do not print: no memory: "]);
+    "test_driver_prints::a_refused_pipeline_does_not_print" => refused(gpu), on_driver("refuse=pipeline:1"), set(LOGGED),
+        logs(&["keeps its prints, which the layer does not show: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
     "test_driver_prints::the_process_ends" => leaked(gpu), on_driver("kind=gpu"), set(PRINTF), in_own_process(), logs(&[FIRST]);
 };
 
@@ -88,6 +92,21 @@ fn many(gpu: &Gpu) -> Result<()> {
     let kernel = Kernel::new(&device, &printing()?, &[&buffer])?;
     for _ in 0..2000 {
         expect_success(kernel.run_to_end(GROUPS)?)?;
+    }
+    Ok(())
+}
+
+/// The driver refuses the module with records of its prints, and gets it as it is.
+fn refused(gpu: &Gpu) -> Result<()> {
+    let device = without_abort(gpu)?;
+    let spirv = printing()?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    for _ in 0..2 {
+        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+        ensure!(
+            test_driver::words(&device, kernel.pipeline, 0)? == spirv,
+            "the driver has other words"
+        );
     }
     Ok(())
 }
