@@ -77,7 +77,8 @@ impl Mode {
     pub fn options(self) -> &'static [&'static str] {
         match self {
             Self::Sanitized => &["--sanitize"],
-            Self::EveryCheck => &["--sanitize=all"],
+            // Some programs enable robust buffer access, of which a warning says that `buffers` is left out.
+            Self::EveryCheck => &["--sanitize=all", "--set", "log_level=error"],
             Self::Layer => &["--enable"],
             Self::Alone => &[],
         }
