@@ -149,6 +149,21 @@ fn a_constant_vector_of_itself() {
 }
 
 #[test]
+fn a_vector_that_is_a_component_of_itself() {
+    let [loaded, converted, pair] = [15, 16, 17];
+    let element = [(op::TypeVector, &[ELEMENT, UINT, 2][..])];
+    ends(module(
+        &element,
+        &[
+            (op::Load, &[ELEMENT, loaded, AT]),
+            (op::UDiv, &[UINT, converted, NINE, loaded]),
+            (op::CompositeConstruct, &[ELEMENT, pair, converted, pair]),
+            (op::Store, &[AT, pair]),
+        ],
+    ));
+}
+
+#[test]
 fn a_load_that_is_stored_before_it() {
     let [pointer, local, loaded, quotient] = [15, 16, 17, 18];
     let element = [

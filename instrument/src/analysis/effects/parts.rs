@@ -37,9 +37,9 @@ pub(crate) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Pa
     let one = |path: Path| -> SmallVec<[Path; 2]> { std::iter::once(path).collect() };
     match (inst.opcode(), word) {
         (op::CopyObject | op::CopyLogical, _) => one(path.clone()),
-        (op::CompositeConstruct, _) => one(constructed(index, inst, word, path)),
+        (op::CompositeConstruct, _) => existing(index, inst, constructed(index, inst, word, path)),
         (op::CompositeExtract, _) => suffix_after(path, inst.from(4)).into_iter().collect(),
-        (op::CompositeInsert, 3) => one(inst.from(5).iter().chain(path).copied().collect()),
+        (op::CompositeInsert, 3) => existing(index, inst, inst.from(5).iter().chain(path).copied().collect()),
         (op::CompositeInsert, _) => inserted_over(index, inst, path),
         (op::VectorShuffle, _) => shuffled(index, inst, word, path),
         // Code that freezes a value expects that it is poison.
@@ -48,6 +48,18 @@ pub(crate) fn results(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Pa
         _ if is_by_component(index, inst, word) => one(path.clone()),
         _ => one(Path::new()),
     }
+}
+
+/// A part of an instruction's result, unless its type has no such part: in an invalid module a composite may be a part of itself, whose
+/// paths have no end.
+fn existing(index: &Index<'_>, inst: &Inst<'_>, path: Path) -> SmallVec<[Path; 2]> {
+    let mut ty = inst.result_type();
+    let exists = path.iter().all(|part| {
+        let is_counted = part_count(index, ty).is_none_or(|count| u64::from(*part) < count);
+        ty = part_type(index, ty, *part);
+        is_counted && ty.is_some()
+    });
+    exists.then_some(path).into_iter().collect()
 }
 
 /// Components of a vector type, 1 for others.
