@@ -5,9 +5,6 @@ use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Function, Index};
 use crate::spv::{Id, Inst, op, op_sets};
 
-/// Limit on access chains that form one pointer.
-const MAX_CHAINS: usize = 16;
-
 /// An access to an element.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'w> {
@@ -60,18 +57,25 @@ pub(super) struct Step {
     pub(super) rest: usize,
 }
 
+/// The instructions for which `is_chain` holds that form a pointer from another one, the last one first, and that pointer.
+pub(super) fn chains<'w>(index: &Index<'w>, pointer: Id, is_chain: impl Fn(u16) -> bool) -> (Vec<Inst<'w>>, Id) {
+    let (mut chains, mut base) = (Vec::new(), pointer);
+    let mut inst = index.def(pointer);
+    while let Some(chain) = inst.filter(|inst| is_chain(inst.opcode())) {
+        base = chain.id(3);
+        // In an invalid module a chain may begin with itself.
+        inst = index.def(base).filter(|before| before.offset < chain.offset);
+        chains.push(chain);
+    }
+    (chains, base)
+}
+
 /// The indices of a pointer. `None` if it is not formed by access chains.
 pub(super) fn indices(index: &Index<'_>, pointer: Id) -> Option<Indices> {
-    let mut chains = Vec::new();
-    let mut base = pointer;
-    loop {
-        let inst = index.def(base).filter(|_| chains.len() < MAX_CHAINS)?;
-        match inst.opcode() {
-            op::AccessChain | op::InBoundsAccessChain => chains.push(inst),
-            op::Variable | op::FunctionParameter => break,
-            _ => return None,
-        }
-        base = inst.id(3);
+    let is_chain = |opcode| matches!(opcode, op::AccessChain | op::InBoundsAccessChain);
+    let (chains, base) = chains(index, pointer, is_chain);
+    if !matches!(index.opcode(base), op::Variable | op::FunctionParameter) {
+        return None;
     }
     let mut steps = Vec::new();
     for chain in chains.iter().rev() {

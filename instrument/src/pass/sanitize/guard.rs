@@ -7,7 +7,7 @@
 //!          %go:   Return
 //! ```
 
-use super::barrier_counters::Barriers;
+use super::barriers::counters::Barriers;
 use super::message::{Message, MessageWriter};
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;

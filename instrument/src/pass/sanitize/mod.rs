@@ -16,18 +16,13 @@
 //! Code that entry points do not reach is left alone.
 
 mod accesses;
-mod address_base;
-mod address_test;
 mod addresses;
-mod barrier_counters;
 mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
-mod certain_barriers;
 mod convert;
 mod divide;
-mod extent;
 mod filter;
 mod guard;
 mod helper;
@@ -42,24 +37,14 @@ mod module;
 mod nan;
 mod place;
 mod planter;
-mod race_functions;
-#[cfg(test)]
-mod race_protocol_tests;
-mod race_records;
-mod race_sites;
 mod races;
 mod repetitions;
 mod scalars;
-mod shared_accesses;
-mod shared_layout;
 mod shift;
-mod synchronization;
-mod uniform_values;
 mod unreachable;
 mod values;
 mod variants;
-mod workgroup_shadow;
-mod workgroup_size;
+mod workgroup;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
@@ -113,7 +98,7 @@ pub(crate) fn plant(
         // Before the words of races, which take what is left.
         initialized::prepare(&mut module, &view);
     }
-    race_sites::prepare(&mut module);
+    races::prepare(&mut module);
     let mut values = Values {
         effects: Effects::new(&view),
         not_finite: Effects::of_not_finite(&view),

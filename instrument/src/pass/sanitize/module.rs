@@ -1,15 +1,15 @@
 //! A module that checks are planted into: what its functions share.
 
-use super::address_test::AddressTest;
-use super::barrier_counters::Barriers;
+use super::addresses::buffer_finder::BufferFinder;
+use super::barriers::counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::initialized::loads::UnstoredLoads;
 use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
-use super::race_records::Races;
-use super::shared_layout::shared_spec_ids;
-use super::workgroup_shadow::WorkgroupShadow;
+use super::races::records::Races;
+use super::workgroup::layout::shared_spec_ids;
+use super::workgroup::shadow::WorkgroupShadow;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
@@ -60,7 +60,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
     /// Tests addresses.
-    pub(super) address_test: Option<AddressTest>,
+    pub(super) buffer_finder: Option<BufferFinder>,
     pub(super) helpers: Helpers,
     /// Loads of what nothing may have stored.
     pub(super) unstored: UnstoredLoads<'w>,
@@ -93,7 +93,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             clock: None,
             look_if: None,
             counting: BTreeSet::new(),
-            address_test: None,
+            buffer_finder: None,
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),
@@ -120,7 +120,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
-        self.planted.find_buffer = self.address_test.map(|test| test.find_buffer);
+        self.planted.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
         if self.shadow.is_planted() {
             self.planted.spec_ids = shared_spec_ids(self.index);
         }

@@ -197,3 +197,9 @@ pub(super) fn conversion(index: &Index<'_>, value: Id) -> &'static str {
         false => "%u",
     }
 }
+
+/// The literal of an `OpConstant`.
+pub(super) fn literal(index: &Index<'_>, id: Id) -> Option<u32> {
+    let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
+    u32::try_from(index.literal(&constant)?).ok()
+}

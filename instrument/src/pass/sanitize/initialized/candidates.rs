@@ -1,7 +1,7 @@
 //! The loads that may read what nothing has stored, with the places where that has an effect.
 
 use super::super::accesses::{Step, indices};
-use super::super::workgroup_shadow::is_in_workgroups;
+use super::super::workgroup::size::is_in_workgroups;
 use super::layout::{Layout, MAX_BITS, MAX_SHARED_BITS};
 use super::loads::{CheckedLoad, CheckedPart};
 use super::stores::stored_place;
@@ -265,8 +265,8 @@ impl<'w> Finder<'_, '_, 'w> {
     }
 }
 
-/// Whether a type has values to compute with. Others have instructions of their own, which may take an object that nobody has stored:
-/// the clipping value of `OpCooperativeMatrixLoadTensorNV`.
+/// Whether arithmetic takes values of a type. Instructions for other types may take an object that nothing has stored, such as the
+/// clipping value of `OpCooperativeMatrixLoadTensorNV`.
 fn is_scalar(index: &Index<'_>, ty: Id) -> bool {
     matches!(
         index.opcode(ty),

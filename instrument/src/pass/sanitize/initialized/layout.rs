@@ -12,6 +12,7 @@
 //! Elements take a power of two of bits, or whole words, and begin at a multiple of it: an element of unknown index lies in one word.
 
 use super::super::accesses::Step;
+use super::super::scalars::literal;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::analysis::view::path::{part_count, part_type};
@@ -227,9 +228,4 @@ fn stride(bits: u32) -> u32 {
 /// Bits of which the start of a part is a multiple.
 fn alignment(bits: u32) -> u32 {
     bits.next_power_of_two().min(32)
-}
-
-fn literal(index: &Index<'_>, id: Id) -> Option<u32> {
-    let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
-    index.literal(&constant).and_then(|value| u32::try_from(value).ok())
 }

@@ -17,8 +17,8 @@
 //! What counts as stored: variables with an initialiser; what a call may store through a pointer, a copy (`OpCopyMemory`), an atomic or
 //! any instruction that is not known; all of a variable through a pointer that is not formed by access chains. Not checked: pointer
 //! parameters; built-in outputs, and those of stages that share them (tessellation control, mesh); variables of more than
-//! [`MAX_BITS`](layout::MAX_BITS) parts or of a specialised length; `OpUndef`, which compilers write for variables whose value nobody may
-//! use. Not effects: a structure or array that is copied as a whole with a part that is not stored, components of outputs and texels
+//! [`MAX_BITS`](layout::MAX_BITS) parts or of a specialised length; `OpUndef`, by which compilers replace loads of what was never
+//! stored. Not effects: a structure or array that is copied as a whole with a part that is not stored, components of outputs and texels
 //! that the next stage or the format need not have (`analysis::effects::copies`).
 
 mod candidates;
@@ -35,7 +35,7 @@ use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{are_scalars, write_conditions};
 use super::values::ValueFacts;
-use super::workgroup_shadow::WorkgroupShadow;
+use super::workgroup::shadow::WorkgroupShadow;
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::Index;
 use crate::analysis::view::{FunctionAccesses, ModuleView, ObjectClass};
@@ -63,7 +63,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
         let ty = module.index.type_of(*variable);
         module.index.storage_class(ty) == Some(storage_class::Workgroup)
     };
-    // What an invocation that has ended would have stored is no fault of those that read it.
+    // An invocation that reads what an ended one would have stored has no fault.
     let ends = match layouts.keys().any(is_shared) {
         true => count_ends(module),
         false => None,

@@ -1,8 +1,8 @@
 //! Accesses to the scalars of variables in shared memory.
 
-use super::accesses::indices;
-use super::race_functions::Kind;
-use super::shared_layout::{SharedLayout, array_length};
+use super::super::accesses::indices;
+use super::super::workgroup::layout::{SharedLayout, array_length};
+use super::word::Kind;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::FunctionIndex;
 use crate::edit::emitter::Emitter;

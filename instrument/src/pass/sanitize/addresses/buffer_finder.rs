@@ -16,18 +16,18 @@ use crate::spv::{Code, Id, Literal, op};
 
 /// What the test consists of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AddressTest {
+pub(crate) struct BufferFinder {
     /// The function `vkabort_buffer_of`.
-    pub(super) buffer_of: Id,
+    pub(crate) buffer_of: Id,
     /// The function `vkabort_find_buffer`.
-    pub(super) find_buffer: Id,
+    pub(crate) find_buffer: Id,
     /// The private variable `vkabort_buffer`.
-    pub(super) buffer: Id,
+    pub(crate) buffer: Id,
 }
 
-impl AddressTest {
+impl BufferFinder {
     /// Writes the functions into `functions`.
-    pub(super) fn new(out: &mut Emitter, functions: &mut Code) -> Self {
+    pub(crate) fn new(out: &mut Emitter, functions: &mut Code) -> Self {
         let uint = out.uint();
         let [uvec2, uvec4] = [2, 4].map(|count| out.vector(uint, count));
         let [zero, one, ones, high] = [0, 1, u32::MAX, u32::MAX >> 1].map(|value| out.constant(value));
@@ -72,7 +72,7 @@ impl AddressTest {
 }
 
 /// The address in a pointer, and its low and high word.
-pub(super) fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
+pub(crate) fn write_address(out: &mut Emitter, pointer: Id) -> (Id, [Id; 2]) {
     let uint = out.uint();
     let uvec2 = out.vector(uint, 2);
     let address = out.emit(op::Bitcast, uvec2, pointer);

@@ -12,27 +12,31 @@
 //! ```
 //!
 //! Nothing is reset, so no further barrier is needed. Where all invocations reach the barrier, `arrivals` is at least `live *
-//! executions` behind it, whoever is faster: it never fails. Where some do not, the first invocation that passes reads the exact count,
-//! since nobody has arrived for the next execution yet: it fails. `ended` counts invocations that ended by a failed check, an abort or
-//! a waiting loop; they arrive at no further barrier and only make `live * executions` too small.
+//! executions` behind it, and the check does not fail, however far other invocations have gone on. Where some do not reach it, the first
+//! invocation behind it reads the exact count, since none has arrived for the next execution yet, and fails. `ended` counts the
+//! invocations that a failed check, an abort or a waiting loop has ended; they arrive at no further barrier, and can only make `live *
+//! executions` too small.
 //!
 //! The barrier orders shared memory, so that the counts are visible. Not checked: barriers that every invocation passes as often, by the
-//! shape of the code (`certain_barriers`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
+//! shape of the code (`certain`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
-use super::barrier_counters::Counter;
-use super::certain_barriers::uncertain_barriers;
+mod certain;
+pub(super) mod counters;
+
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
-use super::scalars::{find, quote};
-use super::synchronization::literal;
-use super::workgroup_shadow::{WorkgroupShadow, is_in_workgroups};
+use super::scalars::{find, literal, quote};
+use super::workgroup::shadow::WorkgroupShadow;
+use super::workgroup::size::is_in_workgroups;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{memory_semantics, scope};
 use crate::spv::{Code, Id, Inst, Literal, op};
+use certain::uncertain_barriers;
+use counters::Counter;
 
 /// Executions of a barrier by an invocation that are checked. Times the invocations of a workgroup, they fit in a word.
 const MAX_EXECUTIONS: u32 = 1 << 20;

@@ -4,19 +4,16 @@ use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
 use crate::options::Options;
 use crate::spv::op::decoration;
-use crate::spv::{Id, op};
-
-/// Steps into a type: more than the universal limits allow (255 structures, each in an array).
-const MAX_STEPS: usize = 2 * 255 + 3;
+use crate::spv::{Id, Inst, op};
 
 /// The bytes from the start of a value of a type with layout to the end of its last part: the member of the largest offset, the last
 /// element. A lower bound where members overlap, where a matrix has no stride of its own, and where a pipeline specialises the length
 /// of an array. `None` for types without a size.
 pub(super) fn extent(index: &Index<'_>, options: &Options, ty: Id) -> Option<u64> {
-    let (mut ty, mut bytes) = (ty, 0u64);
-    for _ in 0..MAX_STEPS {
-        let inst = index.def(ty)?;
-        let part = match inst.opcode() {
+    let (mut inst, mut bytes) = (index.def(ty)?, 0u64);
+    loop {
+        let ty = inst.result();
+        let (offset, part) = match inst.opcode() {
             op::TypeInt | op::TypeFloat => return bytes.checked_add(u64::from(inst.width().div_ceil(8))),
             op::TypePointer => return bytes.checked_add(8),
             op::TypeVector => {
@@ -51,8 +48,9 @@ pub(super) fn extent(index: &Index<'_>, options: &Options, ty: Id) -> Option<u64
             }
             _ => return None,
         };
-        bytes = bytes.checked_add(part.0)?;
-        ty = part.1;
+        bytes = bytes.checked_add(offset)?;
+        // Parts but pointers are declared before the whole; in an invalid module a type may be a part of itself.
+        let is_declared = |part: &Inst<'_>| part.offset < inst.offset || part.opcode() == op::TypePointer;
+        inst = index.def(part).filter(is_declared)?;
     }
-    None
 }

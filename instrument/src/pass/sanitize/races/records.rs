@@ -1,12 +1,13 @@
 //! The accesses to shared memory that `races` records.
 
-use super::race_functions::{Kind, RaceFunctions};
-use super::shared_accesses::SharedAccess;
+use super::accesses::SharedAccess;
+use super::functions::RaceFunctions;
+use super::word::Kind;
 use rustc_hash::FxHashMap as HashMap;
 
 /// The accesses of a module that are recorded.
 #[derive(Debug, Default)]
-pub(super) struct Races {
+pub(crate) struct Races {
     /// By word offset of their instruction.
     pub(super) accesses: HashMap<usize, Vec<RecordedAccess>>,
     pub(super) functions: Option<RaceFunctions>,

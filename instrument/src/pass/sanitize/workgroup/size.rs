@@ -3,14 +3,22 @@
 //! `LocalSize`, `LocalSizeId`, or the constant that is decorated with the built-in `WorkgroupSize`, which takes precedence. Each may
 //! depend on specialisation constants.
 
-use crate::analysis::index::Index;
+use crate::analysis::callgraph::Reach;
+use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::emitter::Emitter;
 use crate::spv::op::{built_in, decoration, execution_mode};
 use crate::spv::{Id, Literal, op};
 
+const COMPUTE: u32 = spirv::ExecutionModel::GLCompute as u32;
+/// Stages with workgroups beside compute shaders.
+pub(super) const MESH_MODELS: [u32; 2] = [
+    spirv::ExecutionModel::TaskEXT as u32,
+    spirv::ExecutionModel::MeshEXT as u32,
+];
+
 /// The size of a workgroup in each dimension.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum WorkgroupSize {
+pub(crate) enum WorkgroupSize {
     /// Independent of specialisation.
     Fixed([u32; 3]),
     /// Integer constants.
@@ -21,7 +29,7 @@ pub(super) enum WorkgroupSize {
 
 impl WorkgroupSize {
     /// The size of an entry point. `None` if it has none.
-    pub(super) fn of(index: &Index<'_>, function: Id) -> Option<Self> {
+    pub(crate) fn of(index: &Index<'_>, function: Id) -> Option<Self> {
         let is_size = |d: &&crate::analysis::index::Decoration| {
             d.kind == decoration::BuiltIn && d.value == built_in::WorkgroupSize && d.member.is_none()
         };
@@ -41,7 +49,7 @@ impl WorkgroupSize {
     }
 
     /// The size in each dimension. `None` if it depends on specialisation constants.
-    pub(super) fn fixed(self, index: &Index<'_>) -> Option<[u32; 3]> {
+    pub(crate) fn fixed(self, index: &Index<'_>) -> Option<[u32; 3]> {
         let value = |id: Id| {
             let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
             u32::try_from(index.literal(&constant)?).ok()
@@ -61,7 +69,7 @@ impl WorkgroupSize {
     }
 
     /// The number of invocations. `None` if it depends on specialisation constants.
-    pub(super) fn invocations(self) -> Option<u32> {
+    pub(crate) fn invocations(self) -> Option<u32> {
         match self {
             Self::Fixed([x, y, z]) => Some(x.saturating_mul(y).saturating_mul(z)),
             Self::Constants(_) | Self::Vector(_) => None,
@@ -69,7 +77,7 @@ impl WorkgroupSize {
     }
 
     /// Writes the number of invocations.
-    pub(super) fn write(self, index: &Index<'_>, out: &mut Emitter) -> Id {
+    pub(crate) fn write(self, index: &Index<'_>, out: &mut Emitter) -> Id {
         if let Some(count) = self.invocations() {
             return out.constant(count);
         }
@@ -95,4 +103,15 @@ impl WorkgroupSize {
         let plane = out.calculate(op::IMul, (x, y));
         out.calculate(op::IMul, (plane, z))
     }
+}
+
+/// Whether only stages with workgroups reach a function, each with a workgroup size.
+pub(crate) fn is_in_workgroups(index: &Index<'_>, reach: &Reach) -> bool {
+    let entry = |number: &u32| index.entry_points.get(*number as usize);
+    let has_size = |entry: &EntryPoint<'_>| WorkgroupSize::of(index, entry.function).is_some();
+    reach
+        .models
+        .iter()
+        .all(|model| *model == COMPUTE || MESH_MODELS.contains(model))
+        && reach.entry_points.iter().filter_map(entry).all(has_size)
 }

@@ -13,13 +13,13 @@
 //! ```
 //!
 //! A check reserves words before it plants code that uses them, and names the entry points that reach the code. The words are
-//! accessed by atomics only, so that no memory model needs more than the barrier. There is no room in modules whose shared memory is
+//! accessed by atomics only, so that the barrier is enough under every memory model. There is no room in modules whose shared memory is
 //! laid out explicitly (`SPV_KHR_workgroup_memory_explicit_layout`), since its blocks share their memory.
 
-use super::shared_layout::shared_bytes;
-use super::workgroup_size::WorkgroupSize;
+use super::layout::shared_bytes;
+use super::size::{MESH_MODELS, WorkgroupSize};
 use crate::analysis::callgraph::Reach;
-use crate::analysis::index::{EntryPoint, Index};
+use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::edit::{Edits, Rank};
 use crate::options::Options;
@@ -29,50 +29,33 @@ use crate::spv::{Code, Id, Literal, op};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
-const COMPUTE: u32 = spirv::ExecutionModel::GLCompute as u32;
-const MESH_MODELS: [u32; 2] = [
-    spirv::ExecutionModel::TaskEXT as u32,
-    spirv::ExecutionModel::MeshEXT as u32,
-];
-
 /// Bytes of shared memory that task and mesh shaders may have beside the largest payload: `maxMeshPayloadAndSharedMemorySize` and
 /// `maxTaskPayloadSize` are at least 28,672 and 16,384.
 const MESH_SHARED_BYTES: u32 = 12 << 10;
 
-/// Whether only stages with workgroups reach a function, each with a workgroup size.
-pub(super) fn is_in_workgroups(index: &Index<'_>, reach: &Reach) -> bool {
-    let entry = |number: &u32| index.entry_points.get(*number as usize);
-    let has_size = |entry: &EntryPoint<'_>| WorkgroupSize::of(index, entry.function).is_some();
-    reach
-        .models
-        .iter()
-        .all(|model| *model == COMPUTE || MESH_MODELS.contains(model))
-        && reach.entry_points.iter().filter_map(entry).all(has_size)
-}
-
 /// Words in shared memory, and what an invocation knows of its workgroup.
 #[derive(Debug)]
-pub(super) struct WorkgroupShadow {
+pub(crate) struct WorkgroupShadow {
     variable: Option<Id>,
     words: u32,
     /// Words that shared memory has room for.
     room: u32,
     /// Why there is not more.
-    pub(super) obstacle: &'static str,
+    pub(crate) obstacle: &'static str,
     /// Private variables: LocalInvocationIndex, the invocations of the workgroup, and SubgroupId.
     invocation: Option<Id>,
     size: Option<Id>,
     subgroup: Option<Id>,
     /// Functions that the entry points call at their start, behind the barrier.
-    pub(super) starts: Vec<Id>,
+    pub(crate) starts: Vec<Id>,
     /// Variables that the code uses.
-    pub(super) globals: Vec<Id>,
+    pub(crate) globals: Vec<Id>,
     /// The entry points that reach a use.
     entry_points: BTreeSet<u32>,
 }
 
 impl WorkgroupShadow {
-    pub(super) fn new(index: &Index<'_>, options: &Options) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
         let is_explicit = index.has_capability(capability::WorkgroupMemoryExplicitLayoutKHR);
         let used = shared_bytes(index, options).filter(|_| !is_explicit);
         let has_meshes = index
@@ -103,17 +86,17 @@ impl WorkgroupShadow {
     }
 
     /// Whether the module gets shared memory.
-    pub(super) fn is_planted(&self) -> bool {
+    pub(crate) fn is_planted(&self) -> bool {
         self.variable.is_some()
     }
 
     /// Words that can be reserved yet.
-    pub(super) fn room(&self) -> u32 {
+    pub(crate) fn room(&self) -> u32 {
         self.room
     }
 
     /// Reserves words. Returns the first one. `None` if there is no room.
-    pub(super) fn reserve(&mut self, words: u32) -> Option<u32> {
+    pub(crate) fn reserve(&mut self, words: u32) -> Option<u32> {
         self.room = self.room.checked_sub(words)?;
         let first = self.words;
         self.words += words;
@@ -121,40 +104,40 @@ impl WorkgroupShadow {
     }
 
     /// Code in a function that is reached like this uses the words or variables.
-    pub(super) fn is_used(&mut self, reach: &Reach) {
+    pub(crate) fn is_used(&mut self, reach: &Reach) {
         self.entry_points.extend(&reach.entry_points);
     }
 
     /// The variable with the words.
-    pub(super) fn variable(&mut self, out: &mut Emitter) -> Id {
+    pub(crate) fn variable(&mut self, out: &mut Emitter) -> Id {
         *self.variable.get_or_insert_with(|| out.fresh())
     }
 
     /// Writes the pointer to a word, whose number is below those reserved.
-    pub(super) fn word(&mut self, out: &mut Emitter, number: Id) -> Id {
+    pub(crate) fn word(&mut self, out: &mut Emitter, number: Id) -> Id {
         let variable = self.variable(out);
         Self::word_of(out, variable, number)
     }
 
     /// [`Self::word`] of the variable.
-    pub(super) fn word_of(out: &mut Emitter, variable: Id, number: Id) -> Id {
+    pub(crate) fn word_of(out: &mut Emitter, variable: Id, number: Id) -> Id {
         let uint = out.uint();
         let pointer = out.pointer(storage_class::Workgroup, uint);
         out.emit(op::AccessChain, pointer, (variable, number))
     }
 
     /// The private variable with LocalInvocationIndex.
-    pub(super) fn invocation(&mut self, out: &mut Emitter) -> Id {
+    pub(crate) fn invocation(&mut self, out: &mut Emitter) -> Id {
         Self::number(&mut self.invocation, out, "vkabort_invocation")
     }
 
     /// The private variable with the number of invocations of the workgroup.
-    pub(super) fn size(&mut self, out: &mut Emitter) -> Id {
+    pub(crate) fn size(&mut self, out: &mut Emitter) -> Id {
         Self::number(&mut self.size, out, "vkabort_workgroup_size")
     }
 
     /// The private variable with SubgroupId. The module has the capability for it.
-    pub(super) fn subgroup(&mut self, out: &mut Emitter) -> Id {
+    pub(crate) fn subgroup(&mut self, out: &mut Emitter) -> Id {
         Self::number(&mut self.subgroup, out, "vkabort_subgroup")
     }
 
@@ -168,7 +151,7 @@ impl WorkgroupShadow {
     }
 
     /// Writes the start of the entry points. Returns what is added to their interfaces: of built-ins, and of other variables.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         index: &Index<'_>,
         out: &mut Emitter,

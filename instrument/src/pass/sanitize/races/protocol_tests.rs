@@ -1,7 +1,7 @@
-//! A model of the functions that `race_functions` writes, against all pairs of accesses: invocations run in random order, and each
+//! A model of the functions that `functions` writes, against all pairs of accesses: invocations run in random order, and each
 //! atomic of the shadow is a step of its own.
 
-use super::race_functions::Kind;
+use super::word::Kind;
 use std::collections::BTreeSet;
 
 const INVOCATIONS: usize = 4;

@@ -22,7 +22,7 @@ impl<'a, 'w> UniformValues<'a, 'w> {
         }
     }
 
-    /// O(instructions that the value is computed from and of which it is not results yet).
+    /// O(instructions that the value is computed from and whose results are not known yet).
     pub(super) fn is_uniform(&mut self, value: Id) -> bool {
         let mut stack = vec![value];
         while let Some(id) = stack.last().copied() {

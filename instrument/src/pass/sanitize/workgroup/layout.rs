@@ -19,13 +19,13 @@ struct Extent {
 /// The extents of types. A length that the options do not specialise has its default, if
 /// pipelines that specialise it get another rewrite; else it is not known.
 #[derive(Debug, Default)]
-pub(super) struct SharedLayout {
+pub(crate) struct SharedLayout {
     extents: HashMap<Id, Extent>,
 }
 
 impl SharedLayout {
     /// Of all types. O(types).
-    pub(super) fn new(index: &Index<'_>, options: &Options) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
         let mut layout = Self::default();
         // A type is defined before it is used.
         for inst in index.globals() {
@@ -71,13 +71,13 @@ impl SharedLayout {
     }
 
     /// Scalars of a type. `None` if it has parts that are not scalars, or if their number is not known.
-    pub(super) fn scalars(&self, ty: Id) -> Option<u32> {
+    pub(crate) fn scalars(&self, ty: Id) -> Option<u32> {
         self.extents.get(&ty).map(|extent| extent.scalars)
     }
 }
 
 /// The length of an array. `None` if it is not known.
-pub(super) fn array_length(index: &Index<'_>, options: &Options, length: Id) -> Option<u32> {
+pub(crate) fn array_length(index: &Index<'_>, options: &Options, length: Id) -> Option<u32> {
     let length = match index.length(length, options)? {
         Length::Specialised { .. } if !options.sanitize.rewrites_specialised => return None,
         length => length.value(),
@@ -118,13 +118,13 @@ impl Extent {
 }
 
 /// `SpecId`s of the constants that the size of shared memory depends on, ascending.
-pub(super) fn shared_spec_ids(index: &Index<'_>) -> Vec<u32> {
+pub(crate) fn shared_spec_ids(index: &Index<'_>) -> Vec<u32> {
     let lengths = index.globals().filter(|inst| inst.opcode() == op::TypeArray);
     spec_ids_of(index, &constants_of(index, lengths.map(|inst| inst.array_length())))
 }
 
 /// Most bytes of shared memory that an entry point has. `None` if they are not known.
-pub(super) fn shared_bytes(index: &Index<'_>, options: &Options) -> Option<u32> {
+pub(crate) fn shared_bytes(index: &Index<'_>, options: &Options) -> Option<u32> {
     let layout = SharedLayout::new(index, options);
     let variables = index.globals().filter(|inst| {
         matches!(inst.opcode(), op::Variable | op::UntypedVariableKHR)

@@ -1,10 +1,6 @@
 //! The functions that record accesses to shared memory and find races.
 //!
-//! A word of the shadow is the greatest of those that the accesses of its scalar have written since an invocation began:
-//!
 //! ```text
-//! epoch (12 bits) | kind (3) | site (7) | who (10)
-//!
 //! uint vkabort_read(uint at, uint site)                    0, or the word of an access that this one races with
 //!     if (at >= words) return 0                            out of bounds: `bounds` reports it
 //!     old = atomicUMax(shadow[at], vkabort_epoch | LOAD | site | who)
@@ -18,49 +14,19 @@
 //! uint vkabort_line(uint word)                             the line of its site
 //! ```
 //!
-//! Of loads and stores that race, one sees another at the shadow, however invocations run (`race_protocol_tests`). `LOADS` is more than one reader, of which the word has one.
+//! Of loads and stores that race, one sees another in the shadow, in whatever order invocations run (`protocol_tests`). `LOADS` means
+//! more than one reader, of which the word has one.
 //!
 //! `who` is the invocation, or the subgroup in modules with subgroup operations. `vkabort_epoch` is 0 once the epochs are used up, and in
-//! workgroups with too many invocations: such accesses are found by nobody. `vkabort_observed` is the epoch, or one that does not exist
-//! while the invocation reports nothing.
+//! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
+//! exist while the invocation reports nothing.
 
-use super::workgroup_shadow::WorkgroupShadow;
+use super::super::workgroup::shadow::WorkgroupShadow;
+use super::epochs::{set_epoch, write_function, write_next_epoch};
+use super::word::{FIRST_EPOCH, Kind, MAX_INVOCATIONS, NEVER, SITE_SHIFT, SITES, write_is, write_who};
 use crate::edit::emitter::Emitter;
 use crate::spv::op::{scope, storage_class};
 use crate::spv::{Code, Id, Literal, op};
-
-const WHO_BITS: u32 = 10;
-const SITE_BITS: u32 = 7;
-const KIND_BITS: u32 = 3;
-const SITE_SHIFT: u32 = WHO_BITS;
-const KIND_SHIFT: u32 = WHO_BITS + SITE_BITS;
-const EPOCH_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
-
-/// Most invocations of a workgroup.
-pub(super) const MAX_INVOCATIONS: u32 = 1 << WHO_BITS;
-/// Numbers of sites. The last one stands for all others.
-pub(super) const SITES: u32 = 1 << SITE_BITS;
-const WHO: u32 = MAX_INVOCATIONS - 1;
-const KINDS: u32 = ((1 << KIND_BITS) - 1) << KIND_SHIFT;
-const FIRST_EPOCH: u32 = 1 << EPOCH_SHIFT;
-/// An epoch that no invocation is in.
-const NEVER: u32 = u32::MAX << EPOCH_SHIFT;
-
-/// What an access does; of two of one epoch, the greater one stays in the shadow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Atomic = 1,
-    Load = 2,
-    /// Loads of more than one invocation.
-    Loads = 3,
-    Store = 4,
-}
-
-impl Kind {
-    fn bits(self) -> u32 {
-        (self as u32) << KIND_SHIFT
-    }
-}
 
 /// The functions and variables.
 #[derive(Debug)]
@@ -154,29 +120,6 @@ impl RaceFunctions {
         *self.line.get_or_insert_with(|| write_line(out, functions, lines))
     }
 
-    /// Writes whether a word is of a kind.
-    pub(super) fn write_is(out: &mut Emitter, word: Id, kind: Kind) -> Id {
-        let (bool, kinds, bits) = (out.bool(), out.constant(KINDS), out.constant(kind.bits()));
-        let masked = out.calculate(op::BitwiseAnd, (word, kinds));
-        out.emit(op::IEqual, bool, (masked, bits))
-    }
-
-    /// Writes whether a word is of a store at one of `count` sites from `first` on.
-    pub(super) fn write_is_store_at(out: &mut Emitter, word: Id, (first, count): (u32, u32)) -> Id {
-        let bool = out.bool();
-        let below = out.constant(Kind::Store.bits() | first << SITE_SHIFT);
-        let [mask, count] = [!(u32::MAX << EPOCH_SHIFT), count << SITE_SHIFT].map(|value| out.constant(value));
-        let masked = out.calculate(op::BitwiseAnd, (word, mask));
-        let from_first = out.calculate(op::ISub, (masked, below));
-        out.emit(op::ULessThan, bool, (from_first, count))
-    }
-
-    /// Writes the invocation or subgroup of a word.
-    pub(super) fn write_who(out: &mut Emitter, word: Id) -> Id {
-        let who = out.constant(WHO);
-        out.calculate(op::BitwiseAnd, (word, who))
-    }
-
     /// The function that records an access of a kind to one scalar.
     fn function(&mut self, out: &mut Emitter, shadow: &mut WorkgroupShadow, functions: &mut Code, kind: Kind) -> Id {
         let found = self.record.iter().find(|(of, ..)| *of == kind);
@@ -226,7 +169,7 @@ impl RaceFunctions {
             out.emit(op::IEqual, bool, (of, epoch))
         };
         let of_other = |out: &mut Emitter, word: Id| {
-            let of = Self::write_who(out, word);
+            let of = write_who(out, word);
             out.emit(op::INotEqual, bool, (of, who))
         };
         let mut found = maximum(out, kind);
@@ -235,7 +178,7 @@ impl RaceFunctions {
             let [more, end, both] = [(); 3].map(|()| out.fresh());
             let is_now = of_epoch(out, found, epoch);
             let is_other = of_other(out, found);
-            let is_load = Self::write_is(out, found, Kind::Load);
+            let is_load = write_is(out, found, Kind::Load);
             let is_second = out.emit(op::LogicalAnd, bool, (is_now, is_other));
             let is_second = out.emit(op::LogicalAnd, bool, (is_second, is_load));
             out.branch_if(is_second, more, end, end);
@@ -251,11 +194,11 @@ impl RaceFunctions {
         let is_other = of_other(out, found);
         let races = match kind {
             Kind::Store => {
-                let is_many = Self::write_is(out, found, Kind::Loads);
+                let is_many = write_is(out, found, Kind::Loads);
                 out.emit(op::LogicalOr, bool, (is_other, is_many))
             }
             _ => {
-                let is_store = Self::write_is(out, found, Kind::Store);
+                let is_store = write_is(out, found, Kind::Store);
                 out.emit(op::LogicalAnd, bool, (is_other, is_store))
             }
         };
@@ -269,45 +212,6 @@ impl RaceFunctions {
         out.op(op::FunctionEnd, ());
         function
     }
-}
-
-/// Sets both variables to the first epoch or the next one, or ends the recording.
-fn set_epoch(out: &mut Emitter, [epoch, observed]: [Id; 2], is_over: Id, next: Id) {
-    let (zero, never) = (out.constant(0), out.constant(NEVER));
-    let recorded = out.calculate(op::Select, (is_over, zero, next));
-    let seen = out.calculate(op::Select, (is_over, never, next));
-    out.op(op::Store, (epoch, recorded));
-    out.op(op::Store, (observed, seen));
-}
-
-fn write_next_epoch(out: &mut Emitter, functions: &mut Code, variables: [Id; 2]) -> Id {
-    let (bool, uint) = (out.bool(), out.uint());
-    let [epoch, _] = variables;
-    write_function(out, functions, "vkabort_next_epoch", |out| {
-        let epoch = out.emit(op::Load, uint, epoch);
-        // Of 0, this is the greatest.
-        let [one, most] = [FIRST_EPOCH, NEVER - 2 * FIRST_EPOCH].map(|value| out.constant(value));
-        let before = out.calculate(op::ISub, (epoch, one));
-        let is_over = out.emit(op::UGreaterThanEqual, bool, (before, most));
-        let next = out.calculate(op::IAdd, (epoch, one));
-        set_epoch(out, variables, is_over, next);
-    })
-}
-
-/// Writes a function without parameters, result and branches.
-fn write_function(out: &mut Emitter, functions: &mut Code, name: &str, write: impl FnOnce(&mut Emitter)) -> Id {
-    let void = out.void();
-    let ty = out.function_type(void, &[]);
-    let [function, entry] = [(); 2].map(|()| out.fresh());
-    out.name(function, name);
-    out.continue_code(functions, |out| {
-        out.op(op::Function, (void, function, Literal(0), ty));
-        out.label(entry);
-        write(out);
-        out.op(op::Return, ());
-        out.op(op::FunctionEnd, ());
-    });
-    function
 }
 
 /// Writes a function that records an access to several scalars by `one`, and returns the greatest of what it finds.

@@ -1,12 +1,14 @@
 //! What orders the invocations of a workgroup: barriers, memory barriers, atomics and subgroup operations.
 
-use super::module::ModulePlanter;
-use super::race_functions::MAX_INVOCATIONS;
-use super::workgroup_shadow::is_in_workgroups;
-use super::workgroup_size::WorkgroupSize;
+use super::super::module::ModulePlanter;
+use super::super::scalars::literal;
+use super::super::workgroup::barrier::is_workgroup_barrier;
+use super::super::workgroup::size::WorkgroupSize;
+use super::super::workgroup::size::is_in_workgroups;
+use super::word::MAX_INVOCATIONS;
 use crate::analysis::index::Index;
-use crate::spv::op::{capability, scope};
-use crate::spv::{Id, Inst, op, op_sets};
+use crate::spv::op::capability;
+use crate::spv::{op, op_sets};
 
 /// What a module says about the order of its invocations.
 pub(super) struct Synchronization {
@@ -117,15 +119,4 @@ fn is_old_subgroup_capability(number: u32) -> bool {
         capability::SubgroupShuffleINTEL,
     ];
     ALL.contains(&number)
-}
-
-/// The literal of an `OpConstant`.
-pub(super) fn literal(index: &Index<'_>, id: Id) -> Option<u32> {
-    let constant = index.def(id).filter(|inst| inst.opcode() == op::Constant)?;
-    u32::try_from(index.literal(&constant)?).ok()
-}
-
-/// Whether an instruction is a barrier of the workgroup.
-pub(super) fn is_workgroup_barrier(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    inst.opcode() == op::ControlBarrier && literal(index, inst.id(1)) == Some(scope::Workgroup)
 }

@@ -1,12 +1,13 @@
 //! Finds the accesses that `races` records, gives their variables a shadow, and numbers their sites.
 
-use super::module::ModulePlanter;
-use super::race_functions::{Kind, RaceFunctions, SITES};
-use super::race_records::RecordedAccess;
-use super::shared_accesses::{SharedAccess, is_shared, memory_accesses};
-use super::shared_layout::SharedLayout;
+use super::super::module::ModulePlanter;
+use super::super::workgroup::layout::SharedLayout;
+use super::accesses::{SharedAccess, is_shared, memory_accesses};
+use super::functions::RaceFunctions;
+use super::records::RecordedAccess;
 use super::synchronization::Synchronization;
 use super::uniform_values::UniformValues;
+use super::word::{Kind, SITES};
 use crate::analysis::index::debug::Position;
 use crate::sanitize::Check;
 use crate::spv::{Id, op, op_sets};
@@ -14,7 +15,7 @@ use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the accesses to record, and plants what counts epochs.
-pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
+pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     if !module.options.sanitize.checks.contains(Check::Races) {
         return;
     }

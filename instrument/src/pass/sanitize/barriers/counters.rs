@@ -6,25 +6,25 @@ use rustc_hash::FxHashMap as HashMap;
 
 /// The barriers of a module that are checked.
 #[derive(Debug, Default)]
-pub(super) struct Barriers {
+pub(crate) struct Barriers {
     /// By word offset.
-    pub(super) counters: HashMap<usize, Counter>,
+    pub(crate) counters: HashMap<usize, Counter>,
     /// The word with the number of invocations that ended, and the function that adds one.
-    pub(super) ended: Option<(u32, Id)>,
+    pub(crate) ended: Option<(u32, Id)>,
 }
 
 /// What counts for a barrier.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counter {
+pub(crate) struct Counter {
     /// The word with the number of arrivals.
-    pub(super) arrivals: u32,
+    pub(crate) arrivals: u32,
     /// The private variable with the executions of the invocation.
-    pub(super) executions: Id,
+    pub(crate) executions: Id,
 }
 
 impl Barriers {
     /// Counts an invocation that ends.
-    pub(super) fn write_end(&self, out: &mut Emitter) {
+    pub(crate) fn write_end(&self, out: &mut Emitter) {
         if let Some((_, end)) = self.ended {
             let void = out.void();
             out.emit(op::FunctionCall, void, end);

@@ -3,8 +3,8 @@
 //! Those in blocks that each invocation executes once, of functions that are called in such blocks only. Constant or uniform conditions
 //! are not looked at.
 
-use super::module::ModulePlanter;
-use super::synchronization::is_workgroup_barrier;
+use super::super::module::ModulePlanter;
+use super::super::workgroup::barrier::is_workgroup_barrier;
 use crate::analysis::graph::FunctionGraph;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::index::{Function, Index};

@@ -25,10 +25,11 @@
 //! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
 //! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
 
+mod base;
+pub(super) mod buffer_finder;
+mod extent;
+
 use super::accesses::{Access, accesses, indices};
-use super::address_base::Bases;
-use super::address_test::write_address;
-use super::extent::extent;
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
@@ -40,6 +41,9 @@ use crate::runtime::write_is_inside;
 use crate::sanitize::Check;
 use crate::spv::op::{decoration, memory_operands, storage_class};
 use crate::spv::{Id, Inst, op};
+use base::Bases;
+use buffer_finder::write_address;
+use extent::extent;
 use smallvec::smallvec;
 use vkabort_record::buffer_table::OUTSIDE;
 

@@ -3,7 +3,7 @@
 //!
 //! "If two operations access the same memory location, at least one is a write, one of them is not atomic, and neither happens before
 //! the other, there is a data race" (Vulkan specification, Memory Model, Data Races). Each access is recorded in the shadow of its
-//! scalars (`race_functions`), right before it is made:
+//! scalars (`functions`), right before it is made:
 //!
 //! ```text
 //! %at = number of the scalar
@@ -24,16 +24,29 @@
 //! Not planted: modules whose shared memory is laid out explicitly, has no room for the shadow or has sizes that a pipeline may
 //! specialise; those with barriers of a scope that is not constant; workgroups of more than 1,024 invocations.
 
+mod accesses;
+mod epochs;
+mod functions;
+#[cfg(test)]
+mod protocol_tests;
+pub(super) mod records;
+mod sites;
+mod synchronization;
+mod uniform_values;
+mod word;
+
+pub(super) use sites::prepare;
+
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
-use super::race_functions::{Kind, RaceFunctions};
-use super::race_records::RecordedAccess;
 use super::scalars::{find, quote};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, op};
+use records::RecordedAccess;
+use word::{Kind, write_is, write_is_store_at, write_who};
 
 /// Plants the check into a function.
 pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
@@ -110,7 +123,7 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, record
         let races = out.emit(op::INotEqual, bool, (old, zero));
         match recorded.same.filter(|_| kind == Kind::Store) {
             Some(sites) => {
-                let is_same = RaceFunctions::write_is_store_at(out, old, sites);
+                let is_same = write_is_store_at(out, old, sites);
                 let differs = out.emit(op::LogicalNot, bool, is_same);
                 (out.emit(op::LogicalAnd, bool, (races, differs)), old)
             }
@@ -121,7 +134,7 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, record
         (Check::Races, place),
         &variants,
         write_failed,
-        |out, variant, old| RaceFunctions::write_is(out, old, variant.before),
+        |out, variant, old| write_is(out, old, variant.before),
         |out, variant, old| text.message(out, variant, old),
     );
 }
@@ -143,7 +156,7 @@ impl Text {
     /// The message of a race with the access in `old`.
     fn message(&self, out: &mut Emitter, variant: &Variant, old: Id) -> Message {
         let uint = out.uint();
-        let who = RaceFunctions::write_who(out, old);
+        let who = write_who(out, old);
         let mut message = Message::default();
         message.push_literal(&format!("{} {} ", self.name, variant.text));
         message.push_text(&format!("{} %u", self.who));

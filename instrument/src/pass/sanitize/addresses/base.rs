@@ -3,10 +3,11 @@
 //! The table is searched where the pointer is first used or, if that is in a loop that does not compute the pointer, where it is
 //! computed: a loop over the elements of a buffer does not search.
 
-use super::address_test::{AddressTest, write_address};
-use super::module::ModulePlanter;
-use super::planter::Planter;
-use super::values::ValueFacts;
+use super::super::accesses::chains;
+use super::super::module::ModulePlanter;
+use super::super::planter::Planter;
+use super::super::values::ValueFacts;
+use super::buffer_finder::{BufferFinder, write_address};
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::{Id, op};
@@ -51,7 +52,7 @@ impl Bases {
         } else {
             here
         };
-        let AddressTest { buffer_of, .. } = planter.address_test();
+        let BufferFinder { buffer_of, .. } = planter.buffer_finder();
         let buffer = planter.insert(at.1, |out| {
             let uint = out.uint();
             let range = out.vector(uint, 4);
@@ -65,21 +66,13 @@ impl Bases {
 
 /// The pointer that the access chains of a pointer begin with.
 fn base_of(planter: &Planter<'_, '_, '_>, pointer: Id) -> Id {
-    let index = planter.index;
     let is_chain = |opcode| {
         matches!(
             opcode,
             op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::CopyObject
         )
     };
-    let mut base = pointer;
-    let mut chain = index.def(pointer);
-    while let Some(inst) = chain.filter(|inst| is_chain(inst.opcode())) {
-        base = inst.id(3);
-        // In a malformed module, a chain may begin with itself.
-        chain = index.def(base).filter(|before| before.offset < inst.offset);
-    }
-    base
+    chains(planter.index, pointer, is_chain).1
 }
 
 /// Where the values of the function can be used first.
@@ -124,15 +117,15 @@ fn loop_depth(planter: &Planter<'_, '_, '_>, block: BlockIndex) -> usize {
 
 impl Planter<'_, '_, '_> {
     /// What finds the buffers of addresses.
-    fn address_test(&mut self) -> AddressTest {
+    fn buffer_finder(&mut self) -> BufferFinder {
         let ModulePlanter {
             out,
             guards,
-            address_test,
+            buffer_finder,
             interfaces,
             ..
         } = &mut *self.module;
-        let test = *address_test.get_or_insert_with(|| AddressTest::new(out, guards));
+        let test = *buffer_finder.get_or_insert_with(|| BufferFinder::new(out, guards));
         for entry in &self.reach.entry_points {
             interfaces.entry(*entry).or_default().insert(test.buffer);
         }
