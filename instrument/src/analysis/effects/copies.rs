@@ -1,20 +1,17 @@
-//! Parts of values that a copy takes along, and that nobody may ever read.
+//! Parts of a value that are copied with the others although they may never be read.
 //!
 //! ```text
-//! Particle p;  p.position = ..;  particles[i] = p;        p.padding was never stored, and comes along
+//! Particle p;  p.position = ..;  particles[i] = p;        p.padding was never stored, and is copied
 //! vec4 v;      v.xy = velocity;  outVelocity = v;         the attachment has two components
 //! ```
 //!
-//! To whom memory holds what nothing has stored, such a copy is not an effect; that of a scalar or of all of a vector to a buffer is.
+//! For the check `initialized` such a copy is not an effect. A copy of a scalar or of a whole vector to a buffer is one.
 
 use super::parts::ValuePart;
 use super::use_finder::UseFinder;
 use crate::analysis::index::Index;
 use crate::analysis::view::{FunctionView, ObjectClass};
 use crate::spv::{Id, Inst, op};
-
-/// Copies and extracts that are followed back from a stored value.
-const MAX_COPIES: usize = 16;
 
 impl UseFinder<'_, '_, '_> {
     /// Whether an instruction copies a part of a value, its operand in word `word`, where others need not read it.
@@ -28,15 +25,11 @@ impl UseFinder<'_, '_, '_> {
         let index = self.view.index;
         let component = part.path.last().copied();
         match (inst.opcode(), word) {
-            (op::Store, 2) => {
-                let target = function.access_at(inst.offset);
-                let object = target.and_then(|(_, access)| function.accesses.objects.get(access.place.object));
-                match object.map(|object| object.class) {
-                    None => is_of_structure(index, part.id),
-                    Some(ObjectClass::Output) => component.is_some_and(|at| at > 0) || is_of_structure(index, part.id),
-                    Some(_) => false,
-                }
-            }
+            (op::Store, 2) => match function.object_at(inst.offset).map(|object| object.class) {
+                None => is_of_structure(index, part.id),
+                Some(ObjectClass::Output) => component.is_some_and(|at| at > 0) || is_of_structure(index, part.id),
+                Some(_) => false,
+            },
             (op::ImageWrite, 3) => is_beyond_texel(index, part, inst),
             (op::ImageWrite, 2) => component.is_some_and(|at| at >= coordinates(index, inst.id(1))),
             (op::ImageSampleImplicitLod..=op::ImageRead, 4) => {
@@ -50,16 +43,16 @@ impl UseFinder<'_, '_, '_> {
 
 /// Whether a value is a structure or an array, or was taken from one.
 fn is_of_structure(index: &Index<'_>, value: Id) -> bool {
-    let mut at = value;
-    for _ in 0..MAX_COPIES {
-        let Some(inst) = index.def(at) else { return true };
+    let mut source = index.def(value);
+    while let Some(inst) = source {
         if matches!(index.opcode(inst.result_type()), op::TypeStruct | op::TypeArray) {
             return true;
         }
-        at = match inst.opcode() {
-            op::CompositeExtract | op::CopyObject | op::CopyLogical | op::Bitcast => inst.id(3),
-            _ => return false,
+        let (op::CompositeExtract | op::CopyObject | op::CopyLogical | op::Bitcast) = inst.opcode() else {
+            return false;
         };
+        // In an invalid module a value may be taken from itself.
+        source = index.def(inst.id(3)).filter(|before| before.offset < inst.offset);
     }
     true
 }

@@ -93,7 +93,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         match event.kind {
             EventKind::Emit => UseEffect::Effect,
             EventKind::Barrier if object.class == ObjectClass::Output => UseEffect::Effect,
-            // Nobody knows what others make of it.
+            // Other invocations may do anything with it.
             EventKind::Barrier if self.followed == Followed::NotFinite => nothing(),
             EventKind::Barrier => match self.view.is_read_behind_barrier(function, object.pointer, event) {
                 true => UseEffect::Effect,

@@ -28,11 +28,9 @@ impl UseFinder<'_, '_, '_> {
     ) -> bool {
         let index = self.view.index;
         match (inst.opcode(), word) {
-            (op::Store, 2) => {
-                let target = function.access_at(inst.offset);
-                let object = target.and_then(|(_, access)| function.accesses.objects.get(access.place.object));
-                object.is_none_or(|object| object.class != ObjectClass::Output || !index.is_built_in(object.pointer))
-            }
+            (op::Store, 2) => function
+                .object_at(inst.offset)
+                .is_none_or(|object| object.class != ObjectClass::Output || !index.is_built_in(object.pointer)),
             (op::ImageWrite, 3) => !is_beyond_texel(index, part, inst),
             (op::FDiv, 3) | (op::Select, 4 | 5) => true,
             (op::Phi | op::FunctionCall | op::ReturnValue, _) => true,

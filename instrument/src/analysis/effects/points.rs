@@ -38,12 +38,12 @@ impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
         Self::with(view, Followed::Undefined)
     }
 
-    /// The same, of values that memory holds: a copy of a structure that nobody reads is not an effect (`copies`).
+    /// The same, of what memory holds before anything is stored: a copy of a whole structure is not an effect (`copies`).
     pub(crate) fn of_memory(view: &'v ModuleView<'a, 'w>) -> Self {
         Self::with(view, Followed::Unstored)
     }
 
-    /// The same, of NaN and infinities, which are no fault unless they are stored (`not_finite`).
+    /// The same, of NaN and infinities, which are faults only where they are stored (`not_finite`).
     pub(crate) fn of_not_finite(view: &'v ModuleView<'a, 'w>) -> Self {
         Self::with(view, Followed::NotFinite)
     }

@@ -33,7 +33,7 @@ pub(super) struct ItemUse {
 pub(super) enum Followed {
     /// Results that are undefined.
     Undefined,
-    /// What memory holds that nothing has stored: parts that a copy takes along have no effect (`copies`).
+    /// What memory holds before anything is stored: parts that are only copied with others have no effect (`copies`).
     Unstored,
     /// NaN and infinities: only what keeps them counts, and the only effect is a store that others see (`not_finite`).
     NotFinite,

@@ -113,6 +113,12 @@ impl<'w> FunctionView<'_, 'w> {
         Some((AccessIndex::from_usize(first), access))
     }
 
+    /// The object that the instruction at a word offset accesses first.
+    pub(crate) fn object_at(&self, offset: usize) -> Option<&Object> {
+        let (_, access) = self.access_at(offset)?;
+        self.accesses.objects.get(access.place.object)
+    }
+
     /// The definition that a load reads, if it reads all or an exact part of a single cell.
     pub(crate) fn definition_of_load(&self, value: Id) -> Option<(DefIndex, &Access)> {
         let (number, access) = self.load(value).filter(|(_, access)| access.place.is_exact)?;

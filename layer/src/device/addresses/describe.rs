@@ -1,10 +1,9 @@
 //! What an address has to do with the buffers of a program, for people.
 
+use vkabort_record::buffer_table::NEAR;
+
 /// Addresses below are null with an offset.
 const NULL_BYTES: u64 = 1 << 16;
-/// Distance at which an address has to do with a buffer that is smaller.
-const NEAR: u64 = 1 << 20;
-
 /// A buffer and the addresses that it has, or had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -33,7 +32,7 @@ impl Place {
     }
 
     fn is_near(&self, distance: u64) -> bool {
-        distance <= self.bytes().max(NEAR)
+        distance <= self.bytes().max(NEAR.into())
     }
 }
 
