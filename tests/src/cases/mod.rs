@@ -5,6 +5,7 @@ mod allocated_program;
 mod allocation;
 mod bad_input;
 mod binaries;
+mod checked_body;
 mod command_pool;
 mod commands;
 mod commands_graphics;

@@ -1,8 +1,8 @@
 //! The check of addresses: what is in no live buffer is not accessed and reported, and what is in one is left alone.
 
+use super::checked_body::{compile, words_after};
 use super::support::{expect_success, incremented, marked, same_words};
 use crate::case::{Case, cases};
-use crate::glsl;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -72,28 +72,17 @@ const INSIDE: &str = "
     for (uint at = 0u; at < 3u; result += particles.values[at]) { at++; }";
 
 fn shader(body: &str) -> Result<Vec<u32>> {
-    let text = format!(
-        "#version 460
-         #extension GL_EXT_buffer_reference : require
-         #extension GL_EXT_buffer_reference_uvec2 : require
-         layout(local_size_x = 32) in;
-         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
-         layout(std430, set = 0, binding = 1) buffer Addresses {{ uvec2 addresses[]; }};
-         struct Structure {{ uint a; uint b[15]; }};
-         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Particles {{ uint values[]; }};
-         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Unaligned {{ uvec4 vector; }};
-         layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vectors {{ uvec4 vector; }};
-         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Structures {{ Structure all[]; }};
-         uint take(Particles taken, uint at) {{ return taken.values[at]; }}
-         void main() {{
-             uint i = gl_GlobalInvocationID.x;
-             uint word = words[i], result = 0u;
-             Particles particles = Particles(addresses[0]);
-             {body}
-             words[i] = word + 1000u + min(result, 0u);
-         }}"
-    );
-    glsl::compile_compute(&text)
+    let declarations = "
+        #extension GL_EXT_buffer_reference : require
+        #extension GL_EXT_buffer_reference_uvec2 : require
+        layout(std430, set = 0, binding = 1) buffer Addresses { uvec2 addresses[]; };
+        struct Structure { uint a; uint b[15]; };
+        layout(buffer_reference, std430, buffer_reference_align = 4) buffer Particles { uint values[]; };
+        layout(buffer_reference, std430, buffer_reference_align = 4) buffer Unaligned { uvec4 vector; };
+        layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vectors { uvec4 vector; };
+        layout(buffer_reference, std430, buffer_reference_align = 4) buffer Structures { Structure all[]; };
+        uint take(Particles taken, uint at) { return taken.values[at]; }";
+    compile(declarations, "Particles particles = Particles(addresses[0]);", body)
 }
 
 fn addressed(gpu: &Gpu) -> Result<Device<'_>> {
@@ -137,8 +126,7 @@ fn expect(gpu: &Gpu, body: &str, at: &[usize], is_silent: bool) -> Result<()> {
     let words = Buffer::storage(&device, &before)?;
     let kernel = Kernel::new(&device, &shader(body)?, &[&words, &table])?;
     expect_success(kernel.run_to_end(2)?)?;
-    let all = before.iter().map(|word| word + 1000).collect();
-    same_words(&words.read(), &if is_silent { all } else { incremented(&before) })
+    same_words(&words.read(), &words_after(&before, is_silent))
 }
 
 /// Two buffers have the same memory, one all of it and one its middle; what crosses the end of the smaller one is in the other.

@@ -1,12 +1,9 @@
 //! Checks of what memory holds and of where NaN begins: each fault is reported, and what looks like one is not.
 
-use super::support::{incremented, marked, run, same_words, without_abort};
+use super::checked_body::{compile, expect, optimize};
 use crate::case::{Case, cases};
-use crate::glsl;
-use crate::shader_cache;
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
-use vkabort_test_kit::spirv_tools;
 
 const INITIALIZED: &[(&str, &str)] = &[("sanitize", "initialized")];
 const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide,initialized")];
@@ -175,36 +172,26 @@ const CONSUMED: &str = "
     floats[i] = safe;";
 
 fn shader(body: &str) -> Result<Vec<u32>> {
-    let text = format!(
-        "#version 460
-         layout(local_size_x = 32) in;
-         struct Shape {{ uvec3 sides; uint count; }};
-         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
-         layout(std430, set = 0, binding = 0) buffer Floats {{ float floats[]; }};
-         layout(std430, set = 0, binding = 0) buffer Shapes {{ Shape kept[]; }};
-         shared Shape group[32];
-         shared uint tile[32], partly[16], total;
-         uint later, later0 = 1u;
-         uint own[8];
-         void prepare() {{ later = 3u; for (uint k = 0u; k < 8u; k++) {{ own[k] = k; }} }}
-         uint prepared() {{ return later; }}
-         uint own_of(uint at) {{ return own[at]; }}
-         uint twice(uint v) {{ return 2u * v; }}
-         uint counted(Shape s) {{ return s.count; }}
-         uint first(uvec3 v) {{ return v.x; }}
-         uint taken(uint a[4]) {{ return a[0]; }}
-         void fill(out uint v) {{ v = 4u; }}
-         void fill_vector(out uvec3 v) {{ v.x = 1u; v.y = 2u; v.z = 3u; }}
-         void fill_array(out uint a[4]) {{ for (uint k = 0u; k < 4u; k++) {{ a[k] = k; }} }}
-         void main() {{
-             uint i = gl_GlobalInvocationID.x, l = gl_LocalInvocationIndex;
-             uint word = words[i], zero = word - 7u, result = 0u;
-             float x = float(word);
-             {body}
-             words[i] = word + 1000u + min(result, 0u);
-         }}"
-    );
-    glsl::compile_compute(&text)
+    let declarations = "
+        struct Shape { uvec3 sides; uint count; };
+        layout(std430, set = 0, binding = 0) buffer Floats { float floats[]; };
+        layout(std430, set = 0, binding = 0) buffer Shapes { Shape kept[]; };
+        shared Shape group[32];
+        shared uint tile[32], partly[16], total;
+        uint later, later0 = 1u;
+        uint own[8];
+        void prepare() { later = 3u; for (uint k = 0u; k < 8u; k++) { own[k] = k; } }
+        uint prepared() { return later; }
+        uint own_of(uint at) { return own[at]; }
+        uint twice(uint v) { return 2u * v; }
+        uint counted(Shape s) { return s.count; }
+        uint first(uvec3 v) { return v.x; }
+        uint taken(uint a[4]) { return a[0]; }
+        void fill(out uint v) { v = 4u; }
+        void fill_vector(out uvec3 v) { v.x = 1u; v.y = 2u; v.z = 3u; }
+        void fill_array(out uint a[4]) { for (uint k = 0u; k < 4u; k++) { a[k] = k; } }";
+    let start = "uint l = gl_LocalInvocationIndex, zero = word - 7u; float x = float(word);";
+    compile(declarations, start, body)
 }
 
 /// Invocation 3, which has a mark, has a fault and ends.
@@ -219,15 +206,5 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
 
 /// The same of what `spirv-opt` leaves of a shader.
 fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
-    let words = shader(body)?;
-    let words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
-    expect(gpu, &words, &[3, 40], true).context(body.to_owned())
-}
-
-/// Runs a shader. Unless it is silent, invocations with a mark end.
-fn expect(gpu: &Gpu, spirv: &[u32], at: &[usize], is_silent: bool) -> Result<()> {
-    let before = marked(at);
-    let after = run(&without_abort(gpu)?, spirv, &before)?.succeeded()?;
-    let all = before.iter().map(|word| word + 1000).collect();
-    same_words(&after, &if is_silent { all } else { incremented(&before) })
+    expect(gpu, &optimize(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }

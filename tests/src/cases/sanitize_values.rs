@@ -1,16 +1,15 @@
 //! Checks of undefined values and of bounds: each fault is reported, and what looks like one is not.
 
+use super::checked_body::{compile, expect, optimize};
 use super::support::{
     MARK, compile_stages_by, draw_compiled, expect_success, incremented, marked, run, same_words, without_abort,
 };
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::shader_cache;
 use crate::vk::{Buffer, Gpu, Kernel, ShaderSource};
 use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result};
-use vkabort_test_kit::spirv_tools;
 
 const SANITIZE: &[(&str, &str)] = &[("sanitize", "divide,shift,bounds")];
 const REQUESTED: &[(&str, &str)] = &[("sanitize", "buffers,convert,nan,unreachable")];
@@ -165,27 +164,17 @@ const IN_BOUNDS: &str = "
     result += group[gl_LocalInvocationID.x] + (word << (k & 31u)) + 5u / max(zero, 1u) + 5u / (zero | 1u);";
 
 fn shader(body: &str) -> Result<Vec<u32>> {
-    let text = format!(
-        "#version 460
-         #extension GL_KHR_shader_subgroup_ballot : require
-         layout(local_size_x = 32) in;
-         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
-         layout(std430, set = 0, binding = 0) buffer Floats {{ float floats[]; }};
-         struct Shape {{ uvec3 sides; }};
-         const uint primes[4] = uint[](2u, 3u, 5u, 7u);
-         uint own[4];
-         shared uint group[64];
-         uint divide(uint a, uint b) {{ return a / b; }}
-         uint take(uint taken[4], uint at) {{ return taken[at]; }}
-         void main() {{
-             uint i = gl_GlobalInvocationID.x;
-             uint word = words[i], zero = word - 7u, k = word == 7u ? 70u : 1u, result = 0u;
-             float x = float(word);
-             {body}
-             words[i] = word + 1000u + min(result, 0u);
-         }}"
-    );
-    glsl::compile_compute(&text)
+    let declarations = "
+        #extension GL_KHR_shader_subgroup_ballot : require
+        layout(std430, set = 0, binding = 0) buffer Floats { float floats[]; };
+        struct Shape { uvec3 sides; };
+        const uint primes[4] = uint[](2u, 3u, 5u, 7u);
+        uint own[4];
+        shared uint group[64];
+        uint divide(uint a, uint b) { return a / b; }
+        uint take(uint taken[4], uint at) { return taken[at]; }";
+    let start = "uint zero = word - 7u, k = word == 7u ? 70u : 1u; float x = float(word);";
+    compile(declarations, start, body)
 }
 
 /// Invocations with a mark have a fault and end.
@@ -204,17 +193,7 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
 
 /// What `spirv-opt` leaves of a shader, whose values are phis instead of variables.
 fn optimized(gpu: &Gpu, body: &str, at: &[usize], is_silent: bool) -> Result<()> {
-    let words = shader(body)?;
-    let words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
-    expect(gpu, &words, at, is_silent).context(body.to_owned())
-}
-
-/// Runs a shader. Unless it is silent, invocations with a mark end.
-fn expect(gpu: &Gpu, spirv: &[u32], at: &[usize], is_silent: bool) -> Result<()> {
-    let before = marked(at);
-    let after = run(&without_abort(gpu)?, spirv, &before)?.succeeded()?;
-    let all = before.iter().map(|word| word + 1000).collect();
-    same_words(&after, &if is_silent { all } else { incremented(&before) })
+    expect(gpu, &optimize(&shader(body)?)?, at, is_silent).context(body.to_owned())
 }
 
 fn idioms(gpu: &Gpu) -> Result<()> {

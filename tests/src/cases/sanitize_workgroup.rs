@@ -1,8 +1,8 @@
 //! Checks of workgroups: barriers that not all invocations reach, and data races in shared memory.
 
-use super::support::{incremented, marked, run, run_specialised, same_words, without_abort};
+use super::checked_body::{compile, expect};
+use super::support::{marked, run, run_specialised, without_abort};
 use crate::case::{Case, cases};
-use crate::glsl;
 use crate::glsl_debug::{self, Form};
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
@@ -152,24 +152,15 @@ fn shader(body: &str) -> Result<Vec<u32>> {
 }
 
 fn shader_with(extensions: &str, body: &str) -> Result<Vec<u32>> {
-    let text = format!(
-        "#version 460
-         {extensions}
-         layout(local_size_x = 32) in;
-         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
-         shared uint s[32], other[32], single;
-         shared vec4 v[32];
-         shared struct {{ uint x; uvec3 y; }} pair;
-         void put(uint at, uint value) {{ s[at] = value; }}
-         uint take(uint at) {{ return s[at]; }}
-         void meet() {{ barrier(); }}
-         void main() {{
-             uint i = gl_GlobalInvocationID.x, l = gl_LocalInvocationIndex, word = words[i], base = gl_WorkGroupID.x * 32u, result = 0u;
-             {body}
-             words[i] = word + 1000u + min(result, 0u);
-         }}"
-    );
-    glsl::compile_compute(&text)
+    let declarations = "
+        shared uint s[32], other[32], single;
+        shared vec4 v[32];
+        shared struct { uint x; uvec3 y; } pair;
+        void put(uint at, uint value) { s[at] = value; }
+        uint take(uint at) { return s[at]; }
+        void meet() { barrier(); }";
+    let start = "uint l = gl_LocalInvocationIndex, base = gl_WorkGroupID.x * 32u;";
+    compile(&format!("{extensions}\n{declarations}"), start, body)
 }
 
 /// Some invocations have a fault. It is not defined how others go on, but all end.
@@ -180,9 +171,7 @@ fn fault(gpu: &Gpu, body: &str) -> Result<()> {
 
 /// No invocation has a fault.
 fn silent(gpu: &Gpu, body: &str) -> Result<()> {
-    let before = marked(&[]);
-    let after = run(&without_abort(gpu)?, &shader(body)?, &before)?.succeeded()?;
-    same_words(&after, &before.iter().map(|word| word + 1000).collect::<Vec<_>>()).context(body.to_owned())
+    expect(gpu, &shader(body)?, &[], true).context(body.to_owned())
 }
 
 /// The default size is that of one element, and the workgroup size is specialised, too.
@@ -218,16 +207,13 @@ void main() {
 /// With subgroup operations.
 fn subgroups(gpu: &Gpu, body: &str, is_silent: bool) -> Result<()> {
     let extension = "#extension GL_KHR_shader_subgroup_basic : require";
-    let ran = run(&without_abort(gpu)?, &shader_with(extension, body)?, &marked(&[]))?;
-    let after = ran.succeeded()?;
+    let spirv = shader_with(extension, body)?;
     match is_silent {
-        true => same_words(&after, &marked(&[]).iter().map(|word| word + 1000).collect::<Vec<_>>()),
-        false => Ok(()),
+        true => expect(gpu, &spirv, &[], true),
+        false => run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ()),
     }
 }
 
 fn ended(gpu: &Gpu) -> Result<()> {
-    let before = marked(&[3, 40]);
-    let after = run(&without_abort(gpu)?, &shader(ENDED)?, &before)?.succeeded()?;
-    same_words(&after, &incremented(&before))
+    expect(gpu, &shader(ENDED)?, &[3, 40], false)
 }
