@@ -7,50 +7,21 @@
 #![allow(clippy::print_stdout)]
 
 use anyhow::{Context, Result, ensure};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use vkabort_instrument::{Hooks, Options, Outcome, Values, instrument_with};
-use vkabort_oracle::check::Subject;
-use vkabort_oracle::check::compute_run::{INVOCATIONS, interpret_compute};
+use vkabort_oracle::check::compute_run::INVOCATIONS;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::interpret::Region;
-use vkabort_oracle::module::Module;
 use vkabort_record::decode::decode;
 use vkabort_record::site::{Site, SiteTable};
 use vkabort_record::site_values::Variable;
 use vkabort_record::value::Value;
-use vkabort_test_kit::spirv_tools;
-use vkabort_tests::glsl_debug::{self, Form};
-use vkabort_tests::program::{Language, Program, is_valid};
-use vkabort_tests::shader_cache;
+use vkabort_tests::program::{Language, Program, WAYS, Way, interpret};
 use vkabort_tests::slang::Slang;
 
 /// Number of programs of each language.
 const PROGRAMS: u64 = 24;
 /// Room for values: all of them.
 const VALUES_SIZE: u32 = 240;
-
-/// A way to compile programs: language, name, arguments of Slang or form of glslang's debug information, whether `spirv-opt` follows.
-type Way = (Language, &'static str, &'static [&'static str], Option<Form>, bool);
-
-const WAYS: [Way; 11] = [
-    (Language::Glsl, "glslang", &[], None, false),
-    (Language::Glsl, "glslang -g", &[], Some(Form::Lines), false),
-    (Language::Glsl, "glslang -gVS", &[], Some(Form::NonSemantic), false),
-    (Language::Glsl, "glslang, optimized", &[], None, true),
-    (Language::Glsl, "glslang -g, optimized", &[], Some(Form::Lines), true),
-    (
-        Language::Glsl,
-        "glslang -gVS, optimized",
-        &[],
-        Some(Form::NonSemantic),
-        true,
-    ),
-    (Language::Slang, "slang", &[], None, false),
-    (Language::Slang, "slang -g", &["-g"], None, false),
-    (Language::Slang, "slang -g -O0", &["-g", "-O0"], None, false),
-    (Language::Slang, "slang -g3 -O0", &["-g3", "-O0"], None, false),
-    (Language::Slang, "slang -g2 -O3", &["-g2", "-O3"], None, false),
-];
 
 #[test]
 fn the_values_of_random_programs_are_right() -> Result<()> {
@@ -64,15 +35,15 @@ fn the_values_of_random_programs_are_right() -> Result<()> {
     for way in WAYS {
         let mut count = Count::default();
         for seed in seeds.clone() {
-            if way.0 == Language::Glsl || slang.is_some() {
-                let at = || format!("{} seed {seed}", way.1);
+            if way.language == Language::Glsl || slang.is_some() {
+                let at = || format!("{} seed {seed}", way.name);
                 compare(way, seed, slang.as_ref(), &mut count).with_context(at)?;
                 wrong.extend(count.wrong.drain(..).map(|text| format!("{}: {text}", at())));
             }
         }
         println!(
             "{}: {} values, {} aborts, {} programs",
-            way.1, count.shown, count.aborts, count.programs
+            way.name, count.shown, count.aborts, count.programs
         );
         shown += count.shown;
     }
@@ -94,38 +65,39 @@ type Sent<'s> = (Region, Vec<&'s Site>);
 
 /// Compares the values of one program.
 fn compare(way: Way, seed: u64, slang: Option<&Slang>, count: &mut Count) -> Result<()> {
-    let [full, bare] = [true, false].map(|sends| Program::with_variables(way.0, seed, sends));
+    let [full, bare] = [true, false].map(|sends| Program::with_variables(way.language, seed, sends));
     if std::env::var_os("VKABORT_PROGRAM_SEED").is_some() {
         println!("{}", bare.text);
     }
-    let (Some(full), Some(bare)) = (compile(way, &full, slang)?, compile(way, &bare, slang)?) else {
+    let (Some(full), Some(bare)) = (way.compile(&full, slang)?, way.compile(&bare, slang)?) else {
         return Ok(());
     };
     let (full, bare) = (with_values(&full)?, with_values(&bare)?);
     let choices = &mut Choices::seeded(seed);
-    let plain = match way.4 {
-        true => compile(
-            (way.0, way.1, way.2, way.3, false),
-            &Program::with_variables(way.0, seed, true),
-            slang,
-        )?,
+    let plain = match way.is_optimized {
+        true => way
+            .unoptimized()
+            .compile(&Program::with_variables(way.language, seed, true), slang)?,
         false => Some(full.0.clone()),
     };
-    let ticks = plain.map(|plain| run(&plain, &[0; INVOCATIONS])).transpose()?.flatten();
-    let Some(ticks) = ticks.map(|found| found.1) else {
+    let ticks = plain
+        .map(|plain| interpret(&plain, &[0; INVOCATIONS]))
+        .transpose()?
+        .flatten();
+    let Some(ticks) = ticks.map(|found| found.ticks) else {
         return Ok(());
     };
     count.programs += 1;
     for _ in 0..4 {
         let due: Vec<u32> = ticks.iter().map(|last| choices.between(1.min(*last), *last)).collect();
-        let (Some(of_full), Some(of_bare)) = (run(&full.0, &due)?, run(&bare.0, &due)?) else {
+        let (Some(of_full), Some(of_bare)) = (interpret(&full.0, &due)?, interpret(&bare.0, &due)?) else {
             continue;
         };
         ensure!(
-            of_full.0.len() == of_bare.0.len(),
+            of_full.messages.len() == of_bare.messages.len(),
             "the programs have different messages"
         );
-        for (of_full, of_bare) in of_full.0.into_iter().zip(of_bare.0) {
+        for (of_full, of_bare) in of_full.messages.into_iter().zip(of_bare.messages) {
             let (of_full, of_bare) = (sent(of_full, &full.1)?, sent(of_bare, &bare.1)?);
             let expected = expected(&of_full)?;
             count.aborts += 1;
@@ -134,27 +106,6 @@ fn compare(way: Way, seed: u64, slang: Option<&Slang>, count: &mut Count) -> Res
         }
     }
     Ok(())
-}
-
-fn compile(way: Way, program: &Program, slang: Option<&Slang>) -> Result<Option<Vec<u32>>> {
-    let (language, _, arguments, form, is_optimized) = way;
-    let text = &program.text;
-    let words = match (language, form) {
-        (Language::Slang, _) => slang.context("no Slang")?.compile("program.slang", text, arguments),
-        (_, Some(form)) => glsl_debug::compile_text("program.comp", text, form),
-        (_, None) => vkabort_tests::glsl::compile_text(
-            text,
-            ShaderStage::Compute,
-            VulkanVersion::Vulkan1_2,
-            SpirvVersion::SPIRV1_5,
-        ),
-    };
-    let mut words = words.with_context(|| format!("the program does not compile:\n{text}"))?;
-    if is_optimized {
-        words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
-    }
-    // Slang emits invalid modules for some programs.
-    Ok(is_valid(&words).then_some(words))
 }
 
 /// The module with values behind the messages, and its sites.
@@ -182,21 +133,6 @@ fn with_values(words: &[u32]) -> Result<(Vec<u32>, SiteTable)> {
         with_values = words.to_vec();
     }
     Ok((with_values, new.sites))
-}
-
-/// The messages of a run, and the ticks of its invocations.
-fn run(words: &[u32], due: &[u32]) -> Result<Option<(Vec<Region>, Vec<u32>)>> {
-    let module = Module::parse(words).context("not a module")?;
-    // `spirv-opt` removes the variable.
-    let main = module.entries.first().context("no entry point")?.function;
-    let ticks = module.named("ticks").unwrap_or(main);
-    let subject = Subject {
-        words,
-        ticks,
-        loop_budget: None,
-    };
-    let found = interpret_compute(subject, due).map_err(anyhow::Error::msg)?;
-    Ok(found.map(|found| (found.messages, found.ticks)))
 }
 
 /// The sites of a message: those with its text.

@@ -52,6 +52,7 @@ mod print_room;
 mod prints;
 mod program_runner;
 mod programs;
+mod programs_checked;
 mod queries;
 mod ray;
 mod ray_pipeline_creation;
@@ -140,6 +141,7 @@ pub fn all() -> Vec<Case> {
         print_room::CASES,
         prints::CASES,
         programs::CASES,
+        programs_checked::CASES,
         &test_driver::all(),
         queries::CASES,
         ray::CASES,

@@ -34,11 +34,12 @@ const PROGRAMS: u64 = 264;
 /// The first has a loop of at most two iterations that is left from a call in its header.
 const MISCOMPILED: [(Language, u64); 1] = [(Language::Glsl, 129)];
 
-fn seeds() -> impl Iterator<Item = u64> {
+/// The seeds that this process runs, of this number over all drivers.
+pub(super) fn seeds(programs: u64) -> impl Iterator<Item = u64> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let all = match number("VKABORT_PROGRAM_SEED") {
         Some(seed) => return (seed..seed + 1).step_by(1),
-        None => number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
+        None => number("VKABORT_PROGRAM_SEEDS").unwrap_or(programs),
     };
     let share = std::env::var(SHARE).ok();
     let share = share.as_deref().and_then(|share| share.split_once('/'));
@@ -169,7 +170,7 @@ fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
     let limit = limit.and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
     let mut all = 0;
     let is_over = || limit.is_some_and(|limit| start.elapsed() >= limit);
-    for seed in seeds().take_while(|_| !is_over()) {
+    for seed in seeds(PROGRAMS).take_while(|_| !is_over()) {
         all += 1;
         let choices = &mut Choices::seeded(seed);
         match run(seed, choices) {

@@ -19,8 +19,8 @@ const DUE: &str = "bool due() {
 ";
 
 impl Language {
-    /// Text before the functions.
-    pub(super) fn head(self, aborts: bool) -> String {
+    /// Text before the functions. `extension` is one of GLSL.
+    pub(super) fn head(self, extension: Option<&str>) -> String {
         let buffers = [
             (OUT, "Out", "result"),
             (CONTROL, "Control", "when"),
@@ -31,8 +31,8 @@ impl Language {
         match self {
             Self::Glsl => {
                 text += "#version 460\n";
-                if aborts {
-                    text += "#extension GL_EXT_abort : require\n";
+                if let Some(extension) = extension {
+                    text += &format!("#extension {extension} : require\n");
                 }
                 text += "layout(local_size_x = 4) in;\n";
                 for (binding, block, name) in buffers {
@@ -93,6 +93,14 @@ void main(uint3 id : SV_DispatchThreadID) {
         match self {
             Self::Glsl => "abortEXT",
             Self::Slang => "abort",
+        }
+    }
+
+    /// The function that prints.
+    pub(super) fn print(self) -> &'static str {
+        match self {
+            Self::Glsl => "debugPrintfEXT",
+            Self::Slang => "printf",
         }
     }
 

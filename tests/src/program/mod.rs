@@ -6,17 +6,21 @@
 
 mod expression;
 mod language;
+mod probe;
 mod statement;
+mod ways;
 mod writer;
 
 use crate::{glsl, slang::Slang};
 use anyhow::{Context, Result};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 pub use language::Language;
+pub use probe::{Fault, MARK, PROBED, Probe};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::module::{Id, Module};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
+pub use ways::{WAYS, Way, interpret};
 use writer::{Messages, Writer};
 
 /// A program as text.
@@ -64,6 +68,14 @@ impl Program {
             language,
             text: Writer::program(language, &mut choices, true, messages),
         }
+    }
+
+    /// The program of a seed without aborts and with a probe in front of the statement of this number, and how many statements it
+    /// has. Names repeat, as in source that people write.
+    pub fn probed(language: Language, seed: u64, at: u32, probe: Probe) -> (Self, u32) {
+        let mut choices = Choices::seeded(seed);
+        let (text, statements) = Writer::probed(language, &mut choices, at, probe);
+        (Self { language, text }, statements)
     }
 
     /// Compiles the program. Slang programs need `slang`.

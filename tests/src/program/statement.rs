@@ -16,6 +16,7 @@ impl Writer<'_> {
     fn statement(&mut self, depth: u32) {
         self.cost += 2 * self.times;
         self.size += 2;
+        self.probe_here();
         match self.choices.below(if depth == 0 { 8 } else { 16 }) {
             0 | 1 => self.assign(),
             2 => {
@@ -134,13 +135,25 @@ impl Writer<'_> {
 
     /// An abort with the variables in scope.
     fn abort_with_variables(&mut self) {
-        let (mut text, mut arguments) = (self.fresh("site "), String::new());
+        let site = self.fresh("site ");
+        let (text, arguments) = self.variables();
+        let abort = self.language.abort();
+        self.line(&match self.messages {
+            _ if !self.aborts => "if (due()) common_word = 0u;".to_owned(),
+            Messages::Variables => format!("if (due()) {abort}(\"{site}{text}\"{arguments});"),
+            _ => format!("if (due()) {abort}(\"{site}\");"),
+        });
+    }
+
+    /// A format of the variables in scope, and the arguments.
+    pub(super) fn variables(&self) -> (String, String) {
+        let (mut text, mut arguments) = (String::new(), String::new());
         let mut seen = Vec::new();
         for (ty, name) in self.scope.iter().rev() {
-            if seen.contains(name) || name == "common_word" {
+            if seen.contains(&name) || name == "common_word" {
                 continue;
             }
-            seen.push(name.clone());
+            seen.push(name);
             let parts: &[&str] = match ty {
                 Ty::Vector => &[".x", ".y", ".z"],
                 Ty::Pair => &[".first", ".second.x", ".second.y"],
@@ -152,14 +165,7 @@ impl Writer<'_> {
                 arguments += &format!(", {name}{part}");
             }
         }
-        let abort = self.language.abort();
-        match self.messages {
-            Messages::Variables => self.line(&format!("if (due()) {abort}(\"{text}\"{arguments});")),
-            _ => {
-                let site = text.split(' ').take(2).collect::<Vec<_>>().join(" ");
-                self.line(&format!("if (due()) {abort}(\"{site}\");"));
-            }
-        }
+        (text, arguments)
     }
 
     /// The name of a new loop counter.

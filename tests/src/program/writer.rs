@@ -1,6 +1,6 @@
 //! A program as a sequence of functions.
 
-use super::Language;
+use super::{Language, Probe};
 use vkabort_oracle::choices::Choices;
 
 /// Types of values.
@@ -53,7 +53,7 @@ pub(super) struct Writer<'c> {
     pub(super) choices: &'c mut Choices,
     pub(super) aborts: bool,
     pub(super) messages: Messages,
-    text: String,
+    pub(super) text: String,
     pub(super) indent: usize,
     /// Variables in scope.
     pub(super) scope: Vec<(Ty, String)>,
@@ -67,17 +67,36 @@ pub(super) struct Writer<'c> {
     pub(super) around: Vec<Around>,
     pub(super) returns: Ty,
     pub(super) next_name: u32,
+    /// Number of statements so far.
+    pub(super) statements: u32,
+    /// What stands in front of the statement of this number.
+    pub(super) probe: Option<(u32, Probe)>,
 }
 
 impl<'c> Writer<'c> {
     /// Writes a whole program.
     pub(super) fn program(language: Language, choices: &'c mut Choices, aborts: bool, messages: Messages) -> String {
-        let mut writer = Self {
+        let mut writer = Self::new(language, choices, aborts, messages);
+        writer.text = language.head(aborts.then_some("GL_EXT_abort"));
+        writer.write()
+    }
+
+    /// Writes a program without aborts that has a probe. Returns it and its number of statements.
+    pub(super) fn probed(language: Language, choices: &'c mut Choices, at: u32, probe: Probe) -> (String, u32) {
+        let mut writer = Self::new(language, choices, false, Messages::Nothing);
+        writer.text = language.head(probe.extension());
+        writer.probe = Some((at, probe));
+        let text = writer.write();
+        (text, writer.statements)
+    }
+
+    fn new(language: Language, choices: &'c mut Choices, aborts: bool, messages: Messages) -> Self {
+        Self {
             language,
             choices,
             aborts,
             messages,
-            text: language.head(aborts),
+            text: String::new(),
             indent: 0,
             scope: Vec::new(),
             functions: Vec::new(),
@@ -89,12 +108,17 @@ impl<'c> Writer<'c> {
             around: Vec::new(),
             returns: Ty::Void,
             next_name: 0,
-        };
-        for _ in 0..writer.choices.between(1, 4) {
-            writer.function();
+            statements: 0,
+            probe: None,
         }
-        writer.main();
-        writer.text
+    }
+
+    fn write(&mut self) -> String {
+        for _ in 0..self.choices.between(1, 4) {
+            self.function();
+        }
+        self.main();
+        std::mem::take(&mut self.text)
     }
 
     fn function(&mut self) {
@@ -107,7 +131,8 @@ impl<'c> Writer<'c> {
             .filter_map(|_| self.choices.pick(&kinds))
             .collect();
         let name = format!("f{}", self.functions.len());
-        self.begin(returns, 250, 60);
+        let size = self.share();
+        self.begin(returns, 250 / size, 60 / size);
         let mut list = Vec::new();
         for parameter in &parameters {
             let name = self.fresh("p");
@@ -141,7 +166,8 @@ impl<'c> Writer<'c> {
     /// initialization.
     fn main(&mut self) {
         self.line("void all() {");
-        self.begin(Ty::Void, 1500, 200);
+        let size = self.share();
+        self.begin(Ty::Void, 1500 / size, 200 / size);
         self.indent += 1;
         self.body(4, 9);
         self.abort();
@@ -149,6 +175,11 @@ impl<'c> Writer<'c> {
         self.indent -= 1;
         self.line("}");
         self.text += self.language.main();
+    }
+
+    /// Programs with a probe have this share of the usual size, since every check is planted into them: many small ones find more.
+    fn share(&self) -> u32 {
+        if self.probe.is_some() { 3 } else { 1 }
     }
 
     fn begin(&mut self, returns: Ty, budget: u32, room: u32) {
