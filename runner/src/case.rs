@@ -6,6 +6,9 @@ use anyhow::Result;
 use std::time::Duration;
 use vkabort_gpu::Context;
 
+/// Settings of the layer that name a file or a folder, which it writes.
+const FILES: [&str; 3] = ["log_file", "dump_dir", "dump_modules"];
+
 /// A sentence of a specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
@@ -256,13 +259,14 @@ impl Case {
         }
     }
 
-    /// Whether it can run in a process with other cases: everything that differs between processes has its default.
+    /// Whether it can run in a process with other cases of its settings: everything else that differs between processes has its
+    /// default, and the layer writes no file into the process's folder.
     pub fn can_share_process(&self) -> bool {
         self.process == Process::Shared
             && self.schedule == Schedule::Always
             && self.ends == Ends::Exits
-            && self.settings.is_empty()
             && self.variables.is_empty()
             && self.driver.is_none()
+            && !self.settings.iter().any(|(key, _)| FILES.contains(key))
     }
 }

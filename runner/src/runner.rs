@@ -23,7 +23,7 @@ impl Runner {
         }
     }
 
-    /// Runs a case in a child process, in an idle one of its driver and layers if both allow it. Two processes run a case that
+    /// Runs a case in a child process, in an idle one of its driver, layers and settings if both allow it. Two processes run a case that
     /// compares them.
     ///
     /// # Errors
@@ -32,7 +32,10 @@ impl Runner {
     pub fn run(&self, case: &Case, launch: &dyn Launch) -> Result<CaseResult> {
         let started = Instant::now();
         let mut result = match launch.key() {
-            Some(key) if case.can_share_process() => self.workers.run(&key, case, launch)?,
+            Some(key) if case.can_share_process() => {
+                let key = format!("{key}, {:?}", case.settings);
+                self.workers.run(&key, case, launch)?
+            }
             _ => alone(case, launch)?,
         };
         if case.twice && result.verdict.outcome == Outcome::Pass {

@@ -1,7 +1,7 @@
 //! Processes that run several cases in sequence: starting a driver, the validation layer and glslang takes several times
 //! as long as most cases.
 //!
-//! A worker runs cases of one driver and placement that need no special environment. Each case has its own time
+//! A worker runs cases of one driver, placement and list of settings that need no other special environment. Each case has its own time
 //! limit, instance, device and output files. If a case fails, crashes or exceeds its limit, its worker ends, and the next
 //! case gets a fresh one.
 

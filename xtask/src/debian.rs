@@ -3,7 +3,10 @@
 //! Downloads use package lists of their own, from the mirrors that apt is configured for: they need no root access and do
 //! not change the system's apt.
 
+mod source;
+
 use anyhow::{Context, Result, bail};
+use source::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -297,59 +300,4 @@ fn unpack_all(debs: &Path, folder: &Path) -> Result<()> {
     }
     fs::remove_dir_all(debs)?;
     Ok(())
-}
-
-/// A source of packages in apt's configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Source {
-    uri: String,
-    suite: String,
-    /// Key file; none for apt's trusted keys.
-    signed_by: Option<String>,
-}
-
-impl Source {
-    /// The configured sources of binary packages of the component main.
-    fn configured() -> Result<Vec<Self>> {
-        let format = "$(REPO_URI) $(RELEASE) $(COMPONENT) $(SIGNED_BY)";
-        let mut command = Command::new("apt-get");
-        command.args(["indextargets", "--format", format, "Created-By: Packages"]);
-        Ok(process::output(&mut command)?.lines().filter_map(Self::parse).collect())
-    }
-
-    /// Parses a line of `apt-get indextargets`, in which a variable without a value stays as it is.
-    fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace();
-        let (uri, suite) = (words.next()?.to_owned(), words.next()?.trim_end_matches('/').to_owned());
-        (words.next() == Some("main")).then(|| Self {
-            uri,
-            suite,
-            signed_by: words.next().filter(|key| key.starts_with('/')).map(str::to_owned),
-        })
-    }
-
-    /// The line for `sources.list`.
-    fn line(&self, suite: &str) -> String {
-        let key = self.signed_by.as_ref();
-        let options = key.map_or_else(String::new, |key| format!("[signed-by={key}] "));
-        format!("deb {options}{} {suite} main\n", self.uri)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_keeps_its_key_file() {
-        let source = |line: &str| Source::parse(line).map(|source| source.line("new-backports"));
-        let keyed = source("mirror:/a/ new main /k.gpg");
-        assert_eq!(
-            keyed.as_deref(),
-            Some("deb [signed-by=/k.gpg] mirror:/a/ new-backports main\n")
-        );
-        let trusted = source("mirror:/a/ new main $(SIGNED_BY)");
-        assert_eq!(trusted.as_deref(), Some("deb mirror:/a/ new-backports main\n"));
-        assert_eq!(source("mirror:/a/ new contrib $(SIGNED_BY)"), None);
-    }
 }

@@ -6,6 +6,7 @@
 
 use crate::escape::printable;
 use crate::format::printf::{self, FieldSpec};
+use crate::format::remainders::leave_remainders;
 use crate::format::specifier::{Conversion, Piece, parse};
 use crate::format::value_display::{fitting_conversion, is_generated, show, show_named};
 use crate::scalar::{Number, Scalar, sign_extend};
@@ -55,51 +56,6 @@ pub fn apply(format: &str, arguments: &[Field]) -> Formatted {
     }
     formatter.append_rest();
     formatter.out
-}
-
-/// Makes conversions text that are remainders in the text of an expression, as in `keys[i] % 100u < 97`: if there are more
-/// conversions than arguments, those with a space behind the `%`, which formats hardly ever have, and then those with a width behind
-/// an operand.
-fn leave_remainders(pieces: &mut [Piece<'_>], arguments: &[Field]) {
-    let values: usize = arguments.iter().map(|argument| scalars(&argument.value)).sum();
-    let needed = |piece: &Piece<'_>| match piece {
-        Piece::Conversion(conversion) => conversion.vector.unwrap_or(1),
-        _ => 0,
-    };
-    let mut total: usize = pieces.iter().map(needed).sum();
-    for is_second_pass in [false, true] {
-        let mut is_behind_operand = false;
-        for piece in &mut *pieces {
-            if let Piece::Conversion(conversion) = piece
-                && total > values
-            {
-                let has_width = conversion.source.bytes().any(|byte| byte.is_ascii_digit());
-                let is_remainder = match is_second_pass {
-                    false => conversion.field.space,
-                    true => is_behind_operand && has_width,
-                };
-                if is_remainder {
-                    total -= conversion.vector.unwrap_or(1);
-                    *piece = Piece::Text(conversion.source);
-                }
-            }
-            is_behind_operand = match piece {
-                Piece::Text(text) => text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']')),
-                _ => false,
-            };
-        }
-    }
-}
-
-/// Number of scalars and strings in a value.
-fn scalars(value: &Value) -> usize {
-    match value {
-        Value::Vector(components) => components.len(),
-        Value::Matrix(columns) => columns.iter().map(Vec::len).sum(),
-        Value::Array(elements) => elements.iter().map(scalars).sum(),
-        Value::Struct { members, .. } => members.iter().map(|member| scalars(&member.value)).sum(),
-        _ => 1,
-    }
 }
 
 /// An argument or a part of one.

@@ -4,6 +4,7 @@
 
 mod apply;
 mod printf;
+mod remainders;
 pub(crate) mod specifier;
 pub(crate) mod value_display;
 

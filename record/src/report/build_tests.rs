@@ -1,7 +1,9 @@
 //! Tests of [`super`].
 
 use super::*;
+use crate::invocation::Invocation;
 use crate::message_type::{Member, Type};
+use crate::report::data::Extent;
 use crate::scalar_type::ScalarType;
 use crate::site::{EntryPoint, ModuleHash, Site, SiteTable};
 use crate::specialization::LocalSize;

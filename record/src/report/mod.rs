@@ -10,6 +10,7 @@ mod commands;
 mod data;
 mod distinct;
 mod duplicates;
+mod extent;
 mod filter;
 mod filter_rules;
 pub mod json;

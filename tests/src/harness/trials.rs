@@ -16,7 +16,7 @@ static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Runs the cases.
 static RUNNER: Runner = Runner::new();
 
-/// One test per case, driver and placement, sorted by driver and placement. `target` supplies the fields that do not
+/// One test per case, driver and placement, sorted by driver, placement and settings. `target` supplies the fields that do not
 /// depend on the driver.
 pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -31,7 +31,8 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
                 placements.map(move |placement| (placement, case))
             })
             .collect();
-        jobs.sort_by_key(|(placement, _)| placement.name());
+        // Neighbours share a process.
+        jobs.sort_by_key(|(placement, case)| (placement.name(), case.settings));
         for (placement, case) in jobs {
             let limit = case.limit * target.system.slowdown();
             let case = Case { limit, ..*case };

@@ -118,10 +118,14 @@ impl<'a> Index<'a> {
         Some((set, inst))
     }
 
-    /// The position in force before `offset` in a block.
+    /// The position in force before `offset` in a block. Optimizers give merge instructions no scope: a `DebugNoScope` right before
+    /// `offset` ends none.
     pub(crate) fn position(&self, block: &Block, offset: usize) -> Position<'a> {
         let mut position = Position::default();
-        self.advance(&mut position, block.offset, offset);
+        let is_end = |inst: &Inst<'_>| inst.opcode() == op::ExtInst && inst.ext_inst() == debug_info::NO_SCOPE;
+        let last = self.insts(block.offset, offset).last().filter(is_end);
+        let last = last.filter(|inst| matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl)));
+        self.advance(&mut position, block.offset, last.map_or(offset, |inst| inst.offset));
         position
     }
 

@@ -35,12 +35,12 @@ impl LocalVariable {
     }
 
     /// Whether one of the innermost `frames` of a position is in the variable's scope. Without a scope at the position, a variable of
-    /// a whole function is, and one of a lexical block may have ended.
+    /// the whole function is, and one of a lexical block or of an inlined function may have ended.
     fn is_in_scope_of(&self, index: &Index<'_>, position: &Position<'_>, frames: usize) -> bool {
         if position.scope.is_none() {
             let declaring = index.debug_def(self.scope).map(|(_, inst)| inst.ext_inst());
             let blocks = [debug_info::LEXICAL_BLOCK, debug_info::LEXICAL_BLOCK_DISCRIMINATOR];
-            return !declaring.is_some_and(|scope| blocks.contains(&scope));
+            return !self.inlined_at.is_some() && !declaring.is_some_and(|scope| blocks.contains(&scope));
         }
         let mut frames = index.frames_of(position).take(frames);
         frames.any(|(scope, inlined_at)| {

@@ -20,48 +20,41 @@
 //! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
 //! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
 
+mod code_limit;
 mod entry;
+mod function;
 mod message;
+mod planted_bodies;
 mod site;
 mod unwind;
 
 use super::site_numbering::Sites;
 use super::strip;
-use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
+use crate::analysis::exit_plan::{ExitBlock, ExitPlan};
+use crate::analysis::index::Index;
 use crate::analysis::index::typed::FunctionIndex;
-use crate::analysis::index::{Function, Index};
+use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
 use crate::edit::emitter::Emitter;
 use crate::edit::origins::Origins;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::planted::Planted;
-use crate::edit::{Edits, Rank};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::options::Options;
 use crate::runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
-use crate::spv::op::storage_class;
-use crate::spv::{Code, Id, Inst, Literal, op};
+use crate::spv::Id;
 use entry::{AffectedEntry, write_entries, write_interface};
 use rustc_hash::FxHashSet as HashSet;
-use site::write_site;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::{iter, mem};
-use unwind::{FlagState, Unwinder};
 use vkabort_record::site::{EntryPoint, SiteId};
 use vkabort_record::template::Template;
 
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
-/// Limit on the words of code for the messages of a module, or [`CODE_OF_A_WORD`] of the module if that is more.
-const MAX_MESSAGE_CODE: usize = 1 << 22;
-/// Words of code for the messages for each word of the module. A short message in a small module has about 10.
-const CODE_OF_A_WORD: usize = 32;
-/// Words of code for a word of a deferred message that no other message has.
-const CODE_OF_DEFERRED: usize = 4;
-
 /// The edits of a lowered module.
 pub(crate) struct Lowered {
     pub(crate) edits: Edits,
@@ -103,14 +96,6 @@ pub(crate) fn lower(
         templates,
         ..lowering.strip()
     })
-}
-
-/// A planted function of one block, which returns a constant.
-struct PlantedBody {
-    /// The first, if it has any.
-    parameter: Id,
-    label: Id,
-    result: Id,
 }
 
 /// A module being lowered.
@@ -170,68 +155,6 @@ impl<'a, 'w> Lowering<'a, 'w> {
         }
     }
 
-    /// Phase 1: lowers the aborts of a function and writes its exits.
-    fn lower_function(&mut self, number: FunctionIndex, function: &Function) -> Result<()> {
-        let (index, first_exit) = (self.index, self.exits.len());
-        let reach = self.plan.graph.reach.get(number);
-        let reach = reach.map_or(&[][..], |reach| &reach.entry_points);
-        let sets_aborted = reach
-            .iter()
-            .any(|entry| self.polling.get(*entry as usize) == Some(&true));
-        let mut of_function = EntryRecords {
-            may_leave_unrecorded: self.plan.has_polled_loop(function),
-            ..EntryRecords::default()
-        };
-        let mut variables = Vec::new();
-        let mut unwinder = Unwinder {
-            index,
-            plan: self.plan,
-            runtime: &mut self.runtime,
-            out: &mut self.out,
-            placeholders: &mut self.placeholders,
-            edits: &mut self.edits,
-            function,
-            number,
-            exits: &mut self.exits,
-        };
-        for block in index.blocks_of(function) {
-            let abort = index.terminator(block);
-            if abort.opcode() != op::AbortKHR {
-                continue;
-            }
-            self.maybe_dead.extend([abort.message(), abort.message_type()]);
-            let site = self.sites.of(&abort, self.origins);
-            let mut flag_state = FlagState::Set;
-            if let Some(site) = site.filter(|site| is_recorded(self.options, site.site.id)) {
-                let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
-                variables.append(&mut lowered.variables);
-                of_function.in_place |= lowered.deferred.is_none();
-                if let Some(record) = lowered.deferred {
-                    of_function.deferred.push(self.deferred.len() as u32);
-                    if self.deferred_values.insert(abort.message()) {
-                        self.deferred_words += record.words.len();
-                    }
-                    self.deferred.push(record);
-                }
-            } else {
-                of_function.may_leave_unrecorded = true;
-                flag_state = FlagState::Unset;
-            }
-            unwinder.write_recorded_exit(flag_state, block.label, ExitKind::Abort);
-            unwinder.out.place(|code| unwinder.edits.replace_inst(&abort, code));
-            let code = unwinder.edits.inserted().len() + self.deferred_words * CODE_OF_DEFERRED;
-            check_code(index, &abort, code)?;
-        }
-        unwinder.run(first_exit);
-        declare_variables(index, function, &variables, &mut self.edits);
-        for entry in reach {
-            if let Some(records) = self.records.get_mut(*entry as usize) {
-                records.extend(&of_function);
-            }
-        }
-        Ok(())
-    }
-
     /// How the compact records of sites are read. There are none if a copy of a site sends other words: copies share the site's
     /// number.
     fn templates(&mut self) -> BTreeMap<SiteId, Template> {
@@ -283,42 +206,6 @@ impl<'a, 'w> Lowering<'a, 'w> {
         entries
     }
 
-    /// Writes the bodies of planted functions that read the layer's memory.
-    fn write_planted(&mut self, planted: &Planted) {
-        self.replace_body(planted.ticks, |runtime, out, _| {
-            let ticks = runtime.load_ticks(out);
-            out.op(op::ReturnValue, ticks);
-        });
-        let Some(table) = self.options.sanitize.buffer_table else {
-            return;
-        };
-        self.replace_body(planted.find_buffer, |runtime, out, body| {
-            runtime.write_find_buffer(out, table, body.parameter, (body.label, body.result));
-        });
-    }
-
-    /// Replaces the instructions of a planted function of one block.
-    fn replace_body(&mut self, function: Option<Id>, write: impl FnOnce(&mut Runtime, &mut Emitter, PlantedBody)) {
-        let index = self.index;
-        let function = function.and_then(|function| index.function_of(function));
-        let Some(function) = function.and_then(|number| index.functions.get(number)) else {
-            return;
-        };
-        let Some(block) = index.blocks_of(function).first() else {
-            return;
-        };
-        let end = index.terminator(block);
-        let mut insts = index.insts(function.offset, block.offset);
-        let parameter = insts.find(|inst| inst.opcode() == op::FunctionParameter);
-        let body = PlantedBody {
-            parameter: parameter.map_or(Id::NONE, |inst| inst.result()),
-            label: block.label,
-            result: end.id(1),
-        };
-        write(&mut self.runtime, &mut self.out, body);
-        self.out.place(|code| self.edits.replace_inst(&end, code));
-    }
-
     /// Phase 3: declares capabilities and interfaces.
     fn declare(&mut self, entries: Vec<AffectedEntry<'w>>) -> Result<()> {
         declare_physical_addressing(self.index, &mut self.out, &mut self.edits);
@@ -346,38 +233,9 @@ impl<'a, 'w> Lowering<'a, 'w> {
     }
 }
 
-/// Checks the words of code for the messages up to an abort. A module of few words may send large messages at many sites, and
-/// every site has code of its own for values that are not constant.
-fn check_code(index: &Index<'_>, abort: &Inst<'_>, code: usize) -> Result<()> {
-    let limit = MAX_MESSAGE_CODE.max(index.words.len().saturating_mul(CODE_OF_A_WORD));
-    if code <= limit {
-        return Ok(());
-    }
-    let message = format!(
-        "the messages up to this abort need more than {limit} words of code; send fewer values, load arrays from memory in the \
-         block of the abort, or abort in one function that the others call"
-    );
-    Err(Error::new(ErrorKind::Limit, "abort", abort.offset as u32, message))
-}
-
 /// Whether an abort sends its message, as far as `max_sites` goes.
 fn is_recorded(options: &Options, site: SiteId) -> bool {
     options.max_sites.is_none_or(|max| site.0 < max)
-}
-
-/// Declares variables, (pointer type, id), at the start of a function.
-fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits: &mut Edits) {
-    let Some(first) = index.blocks_of(function).first() else {
-        return;
-    };
-    let mut code = Code::default();
-    for (pointer_type, variable) in variables {
-        code.op(
-            op::Variable,
-            (*pointer_type, *variable, Literal(storage_class::Function)),
-        );
-    }
-    edits.insert_ranked(first.offset + 2, Rank::Variables, &code);
 }
 
 /// Whether each entry point reaches one of the functions.

@@ -1,0 +1,53 @@
+//! Bodies of planted functions that read the layer's memory.
+
+use super::Lowering;
+use crate::edit::emitter::Emitter;
+use crate::edit::planted::Planted;
+use crate::runtime::Runtime;
+use crate::spv::{Id, op};
+
+/// A planted function of one block, which returns a constant.
+struct PlantedBody {
+    /// The first, if it has any.
+    parameter: Id,
+    label: Id,
+    result: Id,
+}
+
+impl Lowering<'_, '_> {
+    /// Writes the bodies of planted functions that read the layer's memory.
+    pub(super) fn write_planted(&mut self, planted: &Planted) {
+        self.replace_body(planted.ticks, |runtime, out, _| {
+            let ticks = runtime.load_ticks(out);
+            out.op(op::ReturnValue, ticks);
+        });
+        let Some(table) = self.options.sanitize.buffer_table else {
+            return;
+        };
+        self.replace_body(planted.find_buffer, |runtime, out, body| {
+            runtime.write_find_buffer(out, table, body.parameter, (body.label, body.result));
+        });
+    }
+
+    /// Replaces the instructions of a planted function of one block.
+    fn replace_body(&mut self, function: Option<Id>, write: impl FnOnce(&mut Runtime, &mut Emitter, PlantedBody)) {
+        let index = self.index;
+        let function = function.and_then(|function| index.function_of(function));
+        let Some(function) = function.and_then(|number| index.functions.get(number)) else {
+            return;
+        };
+        let Some(block) = index.blocks_of(function).first() else {
+            return;
+        };
+        let end = index.terminator(block);
+        let mut insts = index.insts(function.offset, block.offset);
+        let parameter = insts.find(|inst| inst.opcode() == op::FunctionParameter);
+        let body = PlantedBody {
+            parameter: parameter.map_or(Id::NONE, |inst| inst.result()),
+            label: block.label,
+            result: end.id(1),
+        };
+        write(&mut self.runtime, &mut self.out, body);
+        self.out.place(|code| self.edits.replace_inst(&end, code));
+    }
+}
