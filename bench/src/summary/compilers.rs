@@ -1,6 +1,6 @@
 //! Code of aborts, by the compilers of GPUs.
 
-use super::{ByPart, Row, compiled, of, worse};
+use super::row::{ByPart, Row, compiled, of, worse};
 use crate::comparison::{Pair, pairs, ratios};
 use crate::parts::Part;
 use vkabort_runner::Measurement;

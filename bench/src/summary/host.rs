@@ -1,6 +1,6 @@
 //! Time of calls, memory, and the way to the loss of a device.
 
-use super::{ByPart, Row, executed, of};
+use super::row::{ByPart, Row, executed, of};
 use crate::comparison::{Pair, each, joined, pairs, signed, summed};
 use crate::parts::Part;
 use vkabort_runner::Measurement;

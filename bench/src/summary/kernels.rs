@@ -1,6 +1,6 @@
 //! Time and code of shaders with aborts and checks.
 
-use super::{ByPart, Row, compiled, executed, of, times, worse};
+use super::row::{ByPart, Row, compiled, executed, of, times, worse};
 use crate::comparison::{added, each, pairs, ratios};
 use crate::parts::Part;
 use vkabort_runner::Measurement;

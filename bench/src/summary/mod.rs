@@ -4,19 +4,9 @@ mod compilers;
 mod host;
 mod kernels;
 mod rewriting;
+mod row;
 
-use crate::comparison::{NOT_MEASURED, Pair};
-use crate::parts::Part;
-use std::collections::BTreeMap;
-use vkabort_runner::Measurement;
-use vkabort_runner::measurements::number;
-
-/// Measurements by part.
-pub type ByPart = BTreeMap<Part, Vec<Measurement>>;
-
-/// A row of the table of goals: what, compared with what, the goal, the result; and whether the shaders were executed or only
-/// compiled.
-pub type Row = ([String; 4], &'static str);
+pub use row::{ByPart, Row};
 
 /// The rows of the table of goals.
 pub fn rows(parts: &ByPart) -> Vec<Row> {
@@ -24,34 +14,4 @@ pub fn rows(parts: &ByPart) -> Vec<Row> {
         .iter()
         .flat_map(|of| of(parts))
         .collect()
-}
-
-fn of(parts: &ByPart, part: Part) -> &[Measurement] {
-    parts.get(&part).map_or(&[], Vec::as_slice)
-}
-
-fn executed(measured: &str, against: &str, goal: &str, result: String) -> Row {
-    ([measured, against, goal, &result].map(str::to_owned), "executed")
-}
-
-fn compiled(measured: &str, against: &str, goal: &str, result: String) -> Row {
-    ([measured, against, goal, &result].map(str::to_owned), "only compiled")
-}
-
-fn times(pair: &Pair<'_>) -> String {
-    format!("{}x", number(pair.ratio()))
-}
-
-/// How many pairs are worse, and which.
-fn worse(all: &[Pair<'_>], is_worse: fn(f64, f64) -> bool) -> String {
-    let found: Vec<String> = all
-        .iter()
-        .filter(|pair| is_worse(pair.value, pair.baseline))
-        .map(|pair| format!("{} ({} to {})", pair.name(), number(pair.baseline), number(pair.value)))
-        .collect();
-    match (all.len(), found.len()) {
-        (0, _) => NOT_MEASURED.to_owned(),
-        (all, 0) => format!("0 of {all} pairs"),
-        (all, worse) => format!("{worse} of {all} pairs: {}", found.join("; ")),
-    }
 }

@@ -1,6 +1,6 @@
 //! Time of a scan and of a rewrite.
 
-use super::{ByPart, Row, executed, of};
+use super::row::{ByPart, Row, executed, of};
 use crate::comparison::{joined, pairs, ratios};
 use crate::parts::Part;
 use crate::rewriting::{CHAIN, SPIRV_TOOLS, WITH_VALIDATION};

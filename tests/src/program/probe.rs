@@ -1,7 +1,6 @@
 //! What a program does at one of its statements, in one invocation: nothing, an abort, a print, or a fault.
 
 use super::Language;
-use super::writer::Writer;
 
 /// The invocation that executes a probe. `when` is 0 for it, which compilers cannot know.
 pub const PROBED: usize = 2;
@@ -68,31 +67,9 @@ impl Probe {
     }
 }
 
-impl Writer<'_> {
-    /// The probe, if it stands in front of this statement. It takes no choice, so that the rest of the program does not change.
-    pub(super) fn probe_here(&mut self) {
-        let number = self.statements;
-        self.statements += 1;
-        let Some((_, probe)) = self.probe.filter(|(at, _)| *at == number) else {
-            return;
-        };
-        let call = |function: &str| {
-            let (text, arguments) = self.variables();
-            format!("{function}(\"here{text}\"{arguments});")
-        };
-        let does = match probe {
-            Probe::Nothing => return,
-            Probe::Abort => call(self.language.abort()),
-            Probe::Print => call(self.language.print()),
-            Probe::Fault(fault) => format!("{{ {} }}", fault.code(self.language)),
-        };
-        self.line(&format!("if (invocation == {PROBED}u) {does} {MARK}"));
-    }
-}
-
 impl Fault {
     /// Statements with this fault, on one line. `when[invocation]` is 0.
-    fn code(self, language: Language) -> String {
+    pub(super) fn code(self, language: Language) -> String {
         let result = "result[invocation * 16u] ^=";
         match self {
             Self::Divide => format!("{result} 7u / when[invocation];"),

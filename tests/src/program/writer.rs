@@ -1,6 +1,7 @@
 //! A program as a sequence of functions.
 
-use super::{Language, Probe};
+use super::Language;
+use super::probe::{MARK, PROBED, Probe};
 use vkabort_oracle::choices::Choices;
 
 /// Types of values.
@@ -245,5 +246,27 @@ impl<'c> Writer<'c> {
         self.text += &"    ".repeat(self.indent);
         self.text += text;
         self.text += "\n";
+    }
+}
+
+impl Writer<'_> {
+    /// The probe, if it stands in front of this statement. It takes no choice, so that the rest of the program does not change.
+    pub(super) fn probe_here(&mut self) {
+        let number = self.statements;
+        self.statements += 1;
+        let Some((_, probe)) = self.probe.filter(|(at, _)| *at == number) else {
+            return;
+        };
+        let call = |function: &str| {
+            let (text, arguments) = self.variables();
+            format!("{function}(\"here{text}\"{arguments});")
+        };
+        let does = match probe {
+            Probe::Nothing => return,
+            Probe::Abort => call(self.language.abort()),
+            Probe::Print => call(self.language.print()),
+            Probe::Fault(fault) => format!("{{ {} }}", fault.code(self.language)),
+        };
+        self.line(&format!("if (invocation == {PROBED}u) {does} {MARK}"));
     }
 }
