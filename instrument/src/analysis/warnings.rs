@@ -119,7 +119,8 @@ fn compiler(index: &Index<'_>) -> String {
         8 => "glslang".to_owned(),
         13 => "glslc (shaderc over glslang)".to_owned(),
         14 => "DXC".to_owned(),
-        40 => "Slang".to_owned(),
+        words::NAGA => "naga".to_owned(),
+        words::SLANG => "Slang".to_owned(),
         other => format!("generator {other}"),
     };
     let signature = index.compiler_signature();

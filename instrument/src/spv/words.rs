@@ -9,6 +9,10 @@ pub(crate) const HEADER_WORDS: usize = 5;
 pub(crate) const MAX_INST_WORDS: usize = 65_535;
 /// The header's word that names the generator (high half) and its version (low half).
 pub(crate) const GENERATOR: usize = 2;
+/// Slang's number, which keeps variables in memory only between blocks and gives values their names.
+pub(crate) const SLANG: u32 = 40;
+/// The number of naga, the compiler of wgpu.
+pub(crate) const NAGA: u32 = 28;
 /// The header's word that holds the id bound.
 pub(crate) const BOUND: usize = 3;
 /// `4,194,303`, the limit on ids that every consumer supports (SPIR-V specification, universal limits).

@@ -52,7 +52,7 @@ impl Expressions<'_, '_> {
         let id = variable.result();
         let class = self.index.storage_class(variable.result_type());
         if let Some(name) = self.names.name(self.index, id) {
-            return (!is_made_up(&name)).then_some(name);
+            return (!is_made_up(&name, self.index.generator())).then_some(name);
         }
         if class == Some(storage_class::Input)
             && let Some(built_in) = self.index.decoration(id, decoration::BuiltIn)

@@ -110,7 +110,7 @@ impl<'a, 'w> Expressions<'a, 'w> {
     /// The name of a variable or parameter, without those that compilers make up.
     pub(crate) fn variable(&self, id: Id) -> Option<String> {
         let name = self.names.name(self.index, id)?;
-        (!is_made_up(&name)).then_some(name)
+        (!is_made_up(&name, self.index.generator())).then_some(name)
     }
 
     /// A constant as the source would write it.

@@ -1,13 +1,16 @@
 //! Words of the source language: operators, functions, built-ins.
 
 use crate::spv::op::{self, glsl};
+use crate::spv::words::NAGA;
 
-/// Names that compilers give to their own variables.
-pub(super) fn is_made_up(name: &str) -> bool {
+/// Whether the compiler with this number gives the name to a variable of its own.
+pub(super) fn is_made_up(name: &str, generator: u32) -> bool {
     let generated = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_of_naga = generator == NAGA && generated.trim_end_matches('_') == "loop_bound";
     name.is_empty()
         || matches!(generated, "param" | "_" | "%" | "indexable" | "tmp" | "temp")
         || name.starts_with("_dbgvar_")
+        || is_of_naga
 }
 
 /// The symbol of an operation of two operands.
@@ -159,4 +162,15 @@ pub(super) fn built_in_name(built_in: u32) -> Option<&'static str> {
     ];
     let found = NAMES.iter().find(|(number, _)| *number as u32 == built_in);
     found.map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counters_of_nagas_loops_are_made_up() {
+        assert!(is_made_up("loop_bound", NAGA) && is_made_up("loop_bound_1", NAGA));
+        assert!(!is_made_up("loop_bound", 8));
+    }
 }

@@ -16,7 +16,7 @@ mod types;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::DebugSet;
-use crate::spv::words::{HEADER_WORDS, Insts, header, inst_at};
+use crate::spv::words::{GENERATOR, HEADER_WORDS, Insts, header, inst_at};
 use crate::spv::{Id, Inst, literal, op};
 pub(crate) use items::{Block, Call, Decoration, EntryPoint, Function, Sections};
 use typed::{BlockIndex, CallIndex, FunctionIndex, Table};
@@ -65,6 +65,11 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
+    /// The number of the compiler that wrote the module. The registry is `spir-v.xml` of SPIRV-Headers.
+    pub(crate) fn generator(&self) -> u32 {
+        self.words.get(GENERATOR).map_or(0, |word| word >> 16)
+    }
+
     /// Walks the module once.
     pub(crate) fn new(words: &'a [u32]) -> Result<Self> {
         let (version, bound) = header(words)?;

@@ -8,12 +8,9 @@ use crate::analysis::index::Index;
 use crate::analysis::index::debug_variables::LocalVariable;
 use crate::analysis::index::typed::{DefIndex, ObjectIndex};
 use crate::analysis::view::Origin;
-use crate::spv::words::GENERATOR;
+use crate::spv::words::SLANG;
 use crate::spv::{Id, op};
 use rustc_hash::FxHashMap as HashMap;
-
-/// The generator that keeps variables in memory only between blocks and gives values their names.
-const SLANG: u32 = 40;
 
 /// What a module tells about variables.
 #[derive(Debug, Default)]
@@ -32,7 +29,7 @@ impl DebugFacts {
         Self {
             declared: HashMap::default(),
             has_lexical_blocks: index.has_lexical_blocks(),
-            is_slang: index.words.get(GENERATOR).is_some_and(|word| word >> 16 == SLANG),
+            is_slang: index.generator() == SLANG,
             scopes: None,
             undefined,
         }
