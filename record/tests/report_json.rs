@@ -12,7 +12,7 @@ use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{Entry, SCHEMA, SCHEMA_VERSION, read_log};
 use vkabort_record::report::{
-    DroppedPrints, ModuleInfo, PendingCommand, PrintLine, PrintPlace, QueueUse, Report, ReportOptions,
+    DroppedPrints, ModuleInfo, PendingCommand, PrintLine, PrintPlace, QueueProgress, QueueUse, Report, ReportOptions,
 };
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
@@ -241,6 +241,12 @@ fn reports() -> Vec<Report> {
     filter.apply(&mut filtered);
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
     filtered.summary.pending = vec!["command buffer \"frame\" with 2 commands (labels: shadows)".into()];
+    let commands = filtered.sites[0].commands.clone();
+    filtered.summary.progress = vec![QueueProgress {
+        queue: "graphics".into(),
+        ended: commands.first().cloned(),
+        begun: commands.into_iter().next().unwrap_or_default(),
+    }];
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
     filtered.sites[0].command_buffer = Some("frame 7".into());

@@ -2,7 +2,8 @@
 
 use vkabort_record::message::Message;
 use vkabort_record::report::{
-    CommandReport, ConstantValue, Report, Sample, SiteReport, SpecializationReport, StageReport, Summary, Totals,
+    CommandReport, ConstantValue, QueueProgress, Report, Sample, SiteReport, SpecializationReport, StageReport,
+    Summary, Totals,
 };
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
@@ -77,6 +78,14 @@ fn report(hostile: &str) -> Report {
             invocations: 1,
             driver: vec![text.clone()],
             pending: vec![text.clone()],
+            progress: vec![QueueProgress {
+                queue: text.clone(),
+                begun: CommandReport {
+                    labels: vec![text.clone()],
+                    ..CommandReport::default()
+                },
+                ..QueueProgress::default()
+            }],
             dump: Some(text.clone()),
             full: true,
             raise: Some(text.clone()),

@@ -1,0 +1,71 @@
+//! How far each queue came before the driver lost the device, by the markers around its commands.
+
+use super::pending_commands::replay;
+use crate::device::state::markers::Progress;
+use crate::device::state::{AbortState, Objects, Recording, Users};
+use std::slice;
+use std::sync::Arc;
+use vkabort_record::report::QueueProgress;
+
+/// The last commands that had begun and ended on each queue with pending work. Empty without markers, and for queues of which none had
+/// begun.
+///
+/// # Safety
+/// The queues must be live, and the driver must have lost the device.
+pub unsafe fn queue_progress(state: &AbortState) -> Vec<QueueProgress> {
+    let Some(markers) = state.commands.as_ref().and_then(|commands| commands.markers.as_ref()) else {
+        return Vec::new();
+    };
+    let of_queue = |queue: &Arc<_>| {
+        let suspects = state.suspects(slice::from_ref(queue));
+        let used = suspects.queues.into_iter().next()?;
+        // SAFETY: the queue is live, and the device lost (the caller's contract).
+        let checkpoints = unsafe { markers.checkpoints(queue.handle) };
+        let of_recording = |recording: &Recording| match &recording.slot {
+            Some(slot) => markers.progress(slot, recording.actions, checkpoints),
+            None => Progress::default(),
+        };
+        last_commands(&state.objects, &suspects.recordings, of_recording, used.name)
+    };
+    state.queues.values().iter().filter_map(of_queue).collect()
+}
+
+/// The last commands of a queue's pending command buffers that had begun and ended. `None` if none had begun. O(commands).
+fn last_commands(
+    objects: &Objects,
+    pending: &[Arc<Recording>],
+    progress: impl Fn(&Recording) -> Progress,
+    queue: String,
+) -> Option<QueueProgress> {
+    let users = Users::any();
+    let (mut begun, mut ended) = (None, None);
+    for recording in pending {
+        for (recording, command) in replay(objects, recording, &users) {
+            let Progress { begun: b, ended: e } = progress(recording);
+            if command.number <= u64::from(e) {
+                ended = Some(command.clone());
+            }
+            if command.number <= u64::from(b) {
+                begun = Some(command);
+            }
+        }
+    }
+    Some(QueueProgress {
+        queue,
+        ended: ended.map(|command| command.report()),
+        begun: begun?.report(),
+    })
+}
+
+/// Number of pending command buffers whose commands have no markers, since others use all slots.
+pub fn without_markers(state: &AbortState, pending: &[Arc<Recording>]) -> usize {
+    if state
+        .commands
+        .as_ref()
+        .is_none_or(|commands| commands.markers.is_none())
+    {
+        return 0;
+    }
+    let lacks = |recording: &&Arc<Recording>| recording.actions > 0 && recording.slot.is_none();
+    pending.iter().filter(lacks).count()
+}
