@@ -69,3 +69,43 @@ pub fn without_markers(state: &AbortState, pending: &[Arc<Recording>]) -> usize 
     let lacks = |recording: &&Arc<Recording>| recording.actions > 0 && recording.slot.is_none();
     pending.iter().filter(lacks).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::action::ActionNumber;
+    use ash::vk::{self, Handle as _};
+
+    fn recording(buffer: u64, dispatches: u32, record: impl FnOnce(&mut Recording)) -> Arc<Recording> {
+        let mut recording = Recording::default();
+        recording.buffer = vk::CommandBuffer::from_raw(buffer);
+        recording.bind_pipeline(vk::PipelineBindPoint::COMPUTE, vk::Pipeline::from_raw(1));
+        for x in 1..=dispatches {
+            recording.action(ActionNumber::vkCmdDispatch, |words| words.extend([x, 1, 1]));
+        }
+        record(&mut recording);
+        Arc::new(recording)
+    }
+
+    #[test]
+    fn the_last_commands_are_those_of_the_last_command_buffers_that_came_so_far() {
+        let secondary = recording(2, 3, |_| {});
+        let first = recording(1, 2, |first| first.execute([Arc::clone(&secondary)].into_iter()));
+        let last = recording(3, 2, |_| {});
+        let pending = [first, last];
+        let found = |progress: [[u32; 2]; 3]| {
+            let of = |recording: &Recording| {
+                let [begun, ended] = progress[recording.buffer.as_raw() as usize - 1];
+                Progress { begun, ended }
+            };
+            let found = last_commands(&Objects::default(), &pending, of, "q".into())?;
+            let numbers =
+                |command: vkabort_record::report::CommandReport| (command.command_buffers.len(), command.number);
+            Some((found.ended.map(numbers), numbers(found.begun)))
+        };
+        assert_eq!(found([[0, 0], [0, 0], [0, 0]]), None);
+        assert_eq!(found([[1, 0], [0, 0], [0, 0]]), Some((None, (1, 1))));
+        assert_eq!(found([[2, 2], [3, 1], [0, 0]]), Some((Some((2, 1)), (2, 3))));
+        assert_eq!(found([[2, 2], [3, 3], [1, 0]]), Some((Some((2, 3)), (1, 1))));
+    }
+}

@@ -5,11 +5,12 @@ use std::fs;
 use std::io::{Error, Result};
 use std::path::Path;
 use vkabort_oracle::choices::Choices;
+use vkabort_oracle::module::Module;
 use vkabort_oracle::plant::plant_prints;
 use vkabort_oracle::words::{from_bytes, to_bytes};
 
-/// The part of the blocks that print.
-const PERCENT: u32 = 20;
+/// Prints of a module, about. Drivers for CPUs take long to compile many.
+const PRINTS: usize = 4;
 
 fn main() -> Result<()> {
     let Some(folder) = std::env::args().nth(1) else {
@@ -25,7 +26,10 @@ fn main() -> Result<()> {
         let malformed = || Error::other(format!("{name}: not a valid module"));
         let seed = u64::from_str_radix(hash, 16).map_err(|_| malformed())?;
         let words = from_bytes(&fs::read(&file)?);
-        let printing = plant_prints(&words, &mut Choices::seeded(seed), PERCENT).ok_or_else(malformed)?;
+        let module = Module::parse(&words).ok_or_else(malformed)?;
+        let blocks: usize = module.functions.iter().map(|function| function.blocks.len()).sum();
+        let percent = (100 * PRINTS).div_ceil(blocks.max(1)).min(100) as u32;
+        let printing = plant_prints(&words, &mut Choices::seeded(seed), percent).ok_or_else(malformed)?;
         fs::write(
             Path::new(&folder).join(format!("{hash}.printing.spv")),
             to_bytes(&printing),
