@@ -61,8 +61,8 @@ pub(super) const CASES: &[Case] = cases! {
     "prints::of_glslang_s_own_test" => words(gpu, OF_GLSLANG), set(PRINTF),
         logs(&[
             "print.comp:10: ASDF \\ ? \\ 1 2 3\n",
-            "print.comp:11: ABA\\u{8}Z\n",
-            "print.comp:12: B#$\\u{7}B1Z\n",
+            "print.comp:11: ABA\\x08Z\n",
+            "print.comp:12: B#$\\x07B1Z\n",
             "print.comp:14: macro expanded: 4\n",
         ]);
     "prints::in_callees_and_loops" => constructs(context), set(PRINTF);
