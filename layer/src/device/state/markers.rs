@@ -160,14 +160,12 @@ impl Markers {
     }
 
     fn words(&self, slot: &Slot) -> Option<&[AtomicU32; 2]> {
-        match &self.writer {
-            // SAFETY: the memory has `SLOTS` slots, is mapped as long as the markers exist, and aligned to more than a slot. Device
-            // and host access it as whole words.
-            Writer::BufferMarker { memory, .. } => {
-                Some(unsafe { memory.base.cast::<[AtomicU32; 2]>().add(slot.index as usize).as_ref() })
-            }
-            Writer::Checkpoints { .. } => None,
-        }
+        let Writer::BufferMarker { memory, .. } = &self.writer else {
+            return None;
+        };
+        // SAFETY: the memory has `SLOTS` slots, is mapped as long as the markers exist, and aligned to more than a slot. Device and
+        // host access it as whole words.
+        Some(unsafe { memory.base.cast::<[AtomicU32; 2]>().add(slot.index as usize).as_ref() })
     }
 
     /// The checkpoints of a queue: the last at the top and at the bottom of the pipeline.
@@ -271,6 +269,35 @@ mod tests {
         assert_eq!(at(begin(1), begin(1)).progress(3), progress(1, 0));
         assert_eq!(at(begin(5), end(2)).progress(2), progress(0, 0));
         assert_eq!(at(0, 0).progress(0), progress(0, 0));
+    }
+
+    #[test]
+    fn words_in_memory_are_progress_of_their_recordings() {
+        unsafe extern "system" fn write(_: vk::CommandBuffer, _: Stage, _: vk::Buffer, _: u64, _: u32) {}
+        let words: &'static [AtomicU32; 4] = Box::leak(Box::default());
+        let memory = MappedBuffer {
+            buffer: vk::Buffer::null(),
+            memory: vk::DeviceMemory::null(),
+            base: std::ptr::NonNull::from(words).cast(),
+            address: 0,
+            choice: None,
+            mapping: None,
+        };
+        let markers = Markers::in_memory(write, memory);
+        let slots = [markers.slot(), markers.slot()].map(|slot| slot.expect("a slot"));
+        let read = |words_of_slot: [u32; 2]| {
+            words[2].store(words_of_slot[0], Ordering::Relaxed);
+            words[3].store(words_of_slot[1], Ordering::Relaxed);
+            let progress = markers.progress(&slots[1], 5, Checkpoints::default());
+            (progress.begun, progress.ended)
+        };
+        assert_eq!(read([4, 2]), (4, 2));
+        assert_eq!(read([1, 3]), (3, 3), "an earlier execution has ended more");
+        assert_eq!(read([u32::MAX; 2]), (0, 0), "the memory is lost");
+        assert_eq!(read([6, 2]), (0, 0));
+        read([4, 2]);
+        markers.reset(&slots[1]);
+        assert_eq!(words.each_ref().map(|word| word.load(Ordering::Relaxed)), [0; 4]);
     }
 
     #[test]
