@@ -99,7 +99,8 @@ impl Mode {
             // Some programs enable robust buffer access, of which a warning says that `buffers` is left out.
             Self::EveryCheck => &["--sanitize=all", "--set", "log_level=error"],
             Self::Layer => &["--enable"],
-            Self::Printing => &["--printf"],
+            // Room for some of the prints; the others are counted.
+            Self::Printing => &["--printf", "--set", "printf_size=1048576"],
             Self::Alone => &[],
         }
     }

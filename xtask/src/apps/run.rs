@@ -107,8 +107,9 @@ impl Runner {
         let mut ran = finish(&mut command)?;
         ran.output = ran.output.lines().map(|line| stable(line).to_owned() + "\n").collect();
         if has_window {
-            // vkcube names its device there, and prints nothing else.
-            ran.output += &ran.errors;
+            // vkcube prints nothing else, and this there.
+            ran.output
+                .extend(ran.errors.lines().filter(|line| line.starts_with("Selected GPU")));
         }
         Ok(ran)
     }
