@@ -273,7 +273,7 @@ functions! {
 
     Device vkCmdWriteBufferMarkerAMD = markers::write;
     Device vkCmdSetCheckpointNV = markers::set_checkpoint;
-    Device vkGetQueueCheckpointDataNV = markers::checkpoints;
+    Device vkGetQueueCheckpointDataNV = submit::checkpoints;
 
     Device vkGetDeviceFaultInfoEXT = fault::info_ext;
     Device vkGetDeviceFaultReportsKHR = fault::reports;

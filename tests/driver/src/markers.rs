@@ -5,7 +5,6 @@
 use crate::buffer::Buffer;
 use crate::command::{CommandBuffer, Op};
 use crate::handle::Object;
-use crate::queue::Queue;
 use crate::settings::Settings;
 use ash::vk::{self, PipelineStageFlags as Stage};
 use std::ffi::c_void;
@@ -76,23 +75,25 @@ pub extern "system" fn set_checkpoint(buffer: &CommandBuffer, marker: *const c_v
     buffer.push(Op::Checkpoint(marker as u64));
 }
 
-pub extern "system" fn checkpoints(queue: &Queue, count: &mut u32, data: *mut vk::CheckpointDataNV<'_>) {
-    let stages = [Stage::TOP_OF_PIPE, Stage::BOTTOM_OF_PIPE];
-    let passed = queue
-        .checkpoints
-        .0
-        .iter()
-        .zip(stages)
-        .map(|(marker, stage)| (marker.load(Ordering::Acquire), stage));
-    let passed: Vec<(u64, Stage)> = passed.filter(|(marker, _)| *marker != 0).collect();
-    if data.is_null() {
-        *count = passed.len() as u32;
-        return;
-    }
-    *count = (*count).min(passed.len() as u32);
-    for (index, (marker, stage)) in passed.into_iter().enumerate().take(*count as usize) {
-        // SAFETY: by the command's valid usage, `data` has `count` elements.
-        let data = unsafe { &mut *data.add(index) };
-        (data.stage, data.p_checkpoint_marker) = (stage, marker as *mut c_void);
+impl Checkpoints {
+    /// `vkGetQueueCheckpointDataNV`.
+    pub fn get(&self, count: &mut u32, data: *mut vk::CheckpointDataNV<'_>) {
+        let stages = [Stage::TOP_OF_PIPE, Stage::BOTTOM_OF_PIPE];
+        let passed = self
+            .0
+            .iter()
+            .zip(stages)
+            .map(|(marker, stage)| (marker.load(Ordering::Acquire), stage));
+        let passed: Vec<(u64, Stage)> = passed.filter(|(marker, _)| *marker != 0).collect();
+        if data.is_null() {
+            *count = passed.len() as u32;
+            return;
+        }
+        *count = (*count).min(passed.len() as u32);
+        for (index, (marker, stage)) in passed.into_iter().enumerate().take(*count as usize) {
+            // SAFETY: by the command's valid usage, `data` has `count` elements.
+            let data = unsafe { &mut *data.add(index) };
+            (data.stage, data.p_checkpoint_marker) = (stage, marker as *mut c_void);
+        }
     }
 }
