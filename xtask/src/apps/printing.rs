@@ -69,7 +69,7 @@ impl PrintingModules {
         let other = ran
             .errors
             .lines()
-            .find(|line| line.contains("vkabort: ") && !line.contains("have no room"));
+            .find(|line| line.contains("vkabort: ") && !line.contains(" no room (printf_size)"));
         ensure!(prints > 0 && other.is_none(), "{prints} prints, and {other:?}");
         Ok(prints)
     }
