@@ -147,11 +147,13 @@ impl EditedCreateInfo {
             && self.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
     }
 
-    /// Enables an extension that writes markers, if the driver has one. In protected command buffers they cannot be written to memory
-    /// that the host reads.
+    /// Enables an extension that writes markers, if the driver has one and the device gets an arena. In protected command buffers they
+    /// cannot be written to memory that the host reads.
     pub(super) fn enable_markers(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool + Copy) {
-        let can_write = self.has_addresses && !self.has_protected_queue;
-        self.markers = if can_write && self.add_extension(device, vk::AMD_BUFFER_MARKER_NAME, has) {
+        if !self.emulated.abort || !self.has_addresses || self.has_protected_queue {
+            return;
+        }
+        self.markers = if self.add_extension(device, vk::AMD_BUFFER_MARKER_NAME, has) {
             Some(MarkerExtension::BufferMarker)
         } else {
             // A marker has 64 bits. The extension depends on version 1.1, or an instance extension.
