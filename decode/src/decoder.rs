@@ -114,6 +114,7 @@ pub fn format_log(json: &[u8], format: Format) -> Result<String, String> {
 mod tests {
     use super::*;
     use vkabort_record::framing::message_data;
+    use vkabort_record::report::json::SCHEMA_VERSION;
 
     #[test]
     fn message_data_is_decoded_or_refused() {
@@ -176,9 +177,10 @@ mod tests {
 
     #[test]
     fn a_log_has_its_prints_and_reports() {
-        let print = r#"{"type":"print","version":"1.6.0","module_hash":null,"function":"main","location":null,"stage":"fragment",
+        let print = r#"{"type":"print","version":"NOW","module_hash":null,"function":"main","location":null,"stage":"fragment",
             "invocation":{"by":"fragment","pixel":[3,4]},"text":"x = 5"}"#;
-        let log = print.replace("\n            ", "") + "\n" + &Report::default().json_lines();
+        let print = print.replace("\n            ", "").replace("NOW", SCHEMA_VERSION);
+        let log = print + "\n" + &Report::default().json_lines();
         let text = format_log(log.as_bytes(), Format::Text).expect("a log");
         assert!(text.starts_with("main: [fragment pixel (3, 4)] x = 5\n"), "{text}");
         assert_eq!(format_log(log.as_bytes(), Format::JsonLines), Ok(log));

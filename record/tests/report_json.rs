@@ -12,7 +12,7 @@ use vkabort_record::records::{Contents, Record, Records};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{Entry, SCHEMA, SCHEMA_VERSION, read_log};
 use vkabort_record::report::{
-    DroppedPrints, ModuleInfo, PendingCommand, PrintLine, PrintPlace, QueueUse, Report, ReportOptions,
+    DroppedPrints, ModuleInfo, PendingCommand, PrintLine, PrintPlace, QueueProgress, QueueUse, Report, ReportOptions,
 };
 use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
@@ -211,17 +211,23 @@ fn reports() -> Vec<Report> {
         ..Records::default()
     };
     let table = Arc::new(table());
+    let command = PendingCommand {
+        name: "vkCmdDispatch",
+        arguments: vec![("group_count_x", 4000)],
+        stages: [(5, 0)].into(),
+        number: 12,
+        ..PendingCommand::default()
+    };
+    let progress = QueueProgress {
+        queue: "graphics".into(),
+        ended: Some(command.report()),
+        begun: command.report(),
+    };
     let info = move |_| ModuleInfo {
         sites: Some(table.clone()),
         name: Some("module \"x\"".into()),
         stages: stages(),
-        commands: vec![PendingCommand {
-            name: "vkCmdDispatch",
-            arguments: vec![("group_count_x", 4000)],
-            stages: [(5, 0)].into(),
-            number: 12,
-            ..PendingCommand::default()
-        }],
+        commands: vec![command.clone()],
     };
     let options = ReportOptions {
         samples: 8,
@@ -241,6 +247,12 @@ fn reports() -> Vec<Report> {
     filter.apply(&mut filtered);
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
     filtered.summary.pending = vec!["command buffer \"frame\" with 2 commands (labels: shadows)".into()];
+    let of_other = QueueProgress {
+        queue: "(family 1, index 0)".into(),
+        ended: None,
+        ..progress.clone()
+    };
+    filtered.summary.progress = vec![progress, of_other];
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
     filtered.sites[0].command_buffer = Some("frame 7".into());

@@ -19,6 +19,7 @@ mod guide;
 mod i686;
 mod last_runs;
 mod manifests;
+mod npm;
 mod provision;
 mod pypi;
 mod qemu;

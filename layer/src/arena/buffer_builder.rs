@@ -12,6 +12,8 @@ use std::ptr::{self, NonNull};
 pub struct BufferRequest {
     pub buffer_flags: vk::BufferCreateFlags,
     pub allocate_flags: vk::MemoryAllocateFlags,
+    /// Besides [`USAGE`].
+    pub usage: vk::BufferUsageFlags,
     /// Opaque capture address of the buffer; 0 for any.
     pub buffer_address: u64,
     /// Opaque capture address of the memory; 0 for any.
@@ -86,7 +88,7 @@ impl<'a> PendingBuffer<'a> {
         let mut info = vk::BufferCreateInfo::default()
             .flags(request.buffer_flags)
             .size(u64::from(self.bytes))
-            .usage(USAGE);
+            .usage(USAGE | request.usage);
         if families.len() > 1 {
             info = info
                 .sharing_mode(vk::SharingMode::CONCURRENT)

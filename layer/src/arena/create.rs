@@ -12,6 +12,7 @@ use super::setup::{ArenaSetup, CreateError};
 use super::{AddressSource, Arena, replay};
 use crate::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
+use ash::vk;
 use vkabort_record::layout::CONTROL_BYTES;
 
 impl Arena {
@@ -76,6 +77,20 @@ fn create_at_fixed_address(setup: &ArenaSetup<'_>) -> Option<Arena> {
         _ => Err("a CPU has no device memory"),
     };
     Some(Arena::new(setup, records, control, source, None))
+}
+
+/// Creates zeroed memory that commands of transfers write, of the kind that records are in.
+///
+/// # Errors
+/// As [`Arena::create`].
+pub fn create_transfer_memory(setup: &ArenaSetup<'_>, bytes: u32) -> Result<MappedBuffer, CreateError> {
+    let request = BufferRequest {
+        usage: vk::BufferUsageFlags::TRANSFER_DST,
+        ..BufferRequest::default()
+    };
+    let mut pending = PendingBuffer::create(setup, bytes, request, host_type(setup))?;
+    pending.map(bytes)?;
+    pending.finish(setup.api)
 }
 
 /// Maps memory that the driver does not know, if device addresses are host addresses.

@@ -22,13 +22,14 @@ pub mod readback;
 mod replay;
 mod setup;
 
+pub use create::create_transfer_memory;
+pub use mapped_buffer::MappedBuffer;
 pub use setup::{AddressApi, ArenaSetup, CreateError, USAGE};
 
 use crate::loader::dispatch::DeviceTable;
 use address_cache::AddressFile;
 use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
-use mapped_buffer::MappedBuffer;
 pub use mapped_words::MappedWords;
 pub use print_area::PrintArea;
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl AddressRequest {
             allocate_flags: vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
             buffer_address: address.buffer,
             memory_address: address.memory,
-            import: false,
+            ..BufferRequest::default()
         }
     }
 

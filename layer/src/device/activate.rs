@@ -1,7 +1,7 @@
 //! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use crate::arena::memory_type::MemoryPreference;
-use crate::arena::{Arena, ArenaSetup, CreateError};
+use crate::arena::{Arena, ArenaSetup, CreateError, create_transfer_memory};
 use crate::device::addresses::Addresses;
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::loop_clock::LoopClock;
@@ -10,12 +10,14 @@ use crate::device::prints::Prints;
 use crate::device::refused_stage::restriction;
 use crate::device::registry;
 use crate::device::sanitize;
+use crate::device::state::markers::{self, MarkerExtension, Markers};
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
-use crate::loader::dispatch::DeviceTable;
+use crate::loader::dispatch::{DeviceTable, VoidFn};
 use crate::log::Level;
 use crate::settings::{Emulation, OnAbort, Printf, Settings};
 use ash::vk;
 use std::ffi::CStr;
+use std::mem::transmute;
 use std::time::Duration;
 use vkabort_instrument::{Check, Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
@@ -121,6 +123,10 @@ pub unsafe fn activate(
             state.options.sanitize.buffer_table = Some(area.address);
             state.addresses = Some(Addresses::new(area));
         }
+        state.markers = edited.markers.and_then(|extension| {
+            // SAFETY: the device is live, with the extension enabled, and `next_gdpa` the next layer's (the caller's contract).
+            unsafe { new_markers(extension, &setup, next_gdpa) }
+        });
         describe(instance, physical, &arena, true);
         if edited.has_protected_queue {
             // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
@@ -141,6 +147,38 @@ pub unsafe fn activate(
         }
     }
     Ok(state)
+}
+
+/// The markers of a new device. None if it has no memory for them, which the log explains.
+///
+/// # Safety
+/// The device must be live with the extension enabled, and `next_gdpa` the next layer's.
+unsafe fn new_markers(
+    extension: MarkerExtension,
+    setup: &ArenaSetup<'_>,
+    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
+) -> Option<Markers> {
+    // SAFETY: the names belong to the types, and the caller's contract.
+    unsafe {
+        let find = |name: &CStr| next_gdpa(setup.device, name.as_ptr());
+        if extension == MarkerExtension::Checkpoints {
+            let set =
+                find(c"vkCmdSetCheckpointNV").map(|set| transmute::<VoidFn, vk::PFN_vkCmdSetCheckpointNV>(set))?;
+            let get = find(c"vkGetQueueCheckpointDataNV")
+                .map(|get| transmute::<VoidFn, vk::PFN_vkGetQueueCheckpointDataNV>(get))?;
+            return Some(Markers::of_driver(set, get));
+        }
+        let write = find(c"vkCmdWriteBufferMarkerAMD")
+            .map(|write| transmute::<VoidFn, vk::PFN_vkCmdWriteBufferMarkerAMD>(write))?;
+        match create_transfer_memory(setup, markers::BYTES) {
+            Ok(memory) => Some(Markers::in_memory(write, memory)),
+            Err(error) => {
+                let text = format!("commands: no memory for markers: {}", error.reason);
+                setup.log.line(Level::Warning, &text);
+                None
+            }
+        }
+    }
 }
 
 /// Logs that the layer does not show prints, if it should: shaders have no memory to write them to.

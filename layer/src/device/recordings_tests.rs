@@ -11,7 +11,7 @@ const POOL: u64 = 5;
 const BUFFER: u64 = 0x100;
 
 fn device() -> TestDevice {
-    let commands = CommandBuffers::new(RecordedTable::EMPTY);
+    let commands = CommandBuffers::new(RecordedTable::EMPTY, None);
     commands.add(vk::CommandPool::from_raw(POOL), &[vk::CommandBuffer::from_raw(BUFFER)]);
     TestDevice::with_commands(DeviceTable::EMPTY, Some(commands))
 }
@@ -126,7 +126,7 @@ fn recordings_are_freed_with_their_command_buffers() {
 #[test]
 fn threads_record_into_command_buffers_of_their_own() {
     let count = if cfg!(miri) { 20 } else { 2000 };
-    let commands = CommandBuffers::new(RecordedTable::EMPTY);
+    let commands = CommandBuffers::new(RecordedTable::EMPTY, None);
     let handles = |thread: u64| (1..=8).map(move |index| vk::CommandBuffer::from_raw(thread << 12 | index << 4));
     for thread in 1..=4 {
         commands.add(vk::CommandPool::from_raw(thread), &handles(thread).collect::<Vec<_>>());

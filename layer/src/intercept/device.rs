@@ -59,6 +59,10 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             // drain has.
             unsafe {
                 destroy_fences(&state, handle, &next);
+                let markers = state.commands.and_then(|commands| commands.markers);
+                if let Some(markers) = markers {
+                    markers.destroy(handle, &next);
+                }
                 for arena in [state.arena, state.constants_only].into_iter().flatten() {
                     arena.destroy(handle, &next);
                 }

@@ -219,6 +219,7 @@ impl Creation<'_> {
             native,
             report_masked: reports_masked(instance),
             device_coherent: memory_type::wants_device_coherent(&types, &preference),
+            markers: instance.settings.commands == Commands::On,
         };
         // SAFETY: the create-info and `handle` are valid (the caller's contract), and so is the edited copy. The next layer has
         // just created the device that is activated, or destroyed again.
@@ -295,7 +296,7 @@ unsafe fn register(
     unsafe {
         if let Some(state) = state.as_mut().filter(|_| instance.settings.commands == Commands::On) {
             let next = RecordedTable::load(|name| next_gdpa(handle, name.as_ptr()));
-            state.commands = Some(CommandBuffers::new(next));
+            state.commands = Some(CommandBuffers::new(next, state.markers.take()));
         }
         let device = Device {
             handle,

@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn recorded_commands_are_intercepted_only_where_they_are_recorded() {
         for records in [false, true] {
-            let commands = records.then(|| CommandBuffers::new(RecordedTable::EMPTY));
+            let commands = records.then(|| CommandBuffers::new(RecordedTable::EMPTY, None));
             let device = TestDevice::with_commands(DeviceTable::EMPTY, commands);
             for name in RECORDED {
                 let name = std::ffi::CString::new(*name).expect("no NUL in a name");

@@ -171,6 +171,7 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
             });
             // SAFETY: the command buffers are live, and not being recorded (the caller's contract).
             let recordings = buffers.filter_map(|buffer| unsafe { commands.finished(buffer) });
+            let recordings = recordings.inspect(|recording| commands.reset_markers(recording));
             let (number, completed) = (queue.counters.submitted(), queue.counters.completed());
             lock(&queue.pending).note(number, completed, recordings);
         }

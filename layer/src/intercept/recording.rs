@@ -12,12 +12,12 @@ use std::ffi::{CStr, c_void};
 
 type Region = *const vk::StridedDeviceAddressRegionKHR;
 
-/// Notes a command, then calls the next layer's.
+/// Notes a command, then calls the next layer's, between markers if it is an action.
 ///
 /// # Safety
 /// The command buffer must be live, and `name` the command of type `F`.
 #[inline]
-unsafe fn forward<F: Copy, R: EntryResult>(
+unsafe fn forward<const IS_ACTION: bool, F: Copy, R: EntryResult>(
     buffer: vk::CommandBuffer,
     name: &CStr,
     pick: impl FnOnce(&RecordedTable) -> Option<F>,
@@ -33,7 +33,12 @@ unsafe fn forward<F: Copy, R: EntryResult>(
         let next = match commands {
             Some(commands) => {
                 note(commands);
-                pick(&commands.next)
+                let next = pick(&commands.next);
+                if IS_ACTION && let Some(next) = next {
+                    // SAFETY: valid usage of the action (the caller's contract).
+                    return unsafe { commands.with_markers(buffer, || call(next)) };
+                }
+                next
             }
             // SAFETY: the name belongs to the type (the caller's contract).
             None => unsafe { look_up(device, name) },
@@ -102,7 +107,7 @@ macro_rules! entry_points {
                         $(_words.extend($draws.flatten());)?
                     });
                 });
-                forward(buffer, NAME, |next| next.$command, note, |next| next(buffer, $($parameter),*));
+                forward::<true, _, _>(buffer, NAME, |next| next.$command, note, |next| next(buffer, $($parameter),*));
             }
         }
     };
@@ -112,7 +117,7 @@ macro_rules! entry_points {
             // SAFETY: valid usage: the command buffer is live and externally synchronised, and the arguments are passed on.
             unsafe {
                 let note = |commands: &CommandBuffers| $code(commands, buffer, $($parameter),*);
-                forward(buffer, NAME, |next| next.$command, note, |next| next(buffer, $($parameter),*))
+                forward::<false, _, _>(buffer, NAME, |next| next.$command, note, |next| next(buffer, $($parameter),*))
             }
         }
     };

@@ -7,6 +7,7 @@ use super::fault_info::fault_info;
 use super::native;
 use super::pending_commands::{pending_command_buffers, pending_commands};
 use super::prints::{deliver_last_prints, deliver_prints};
+use super::queue_progress::{queue_progress, without_markers};
 use crate::arena::readback::RecordRange;
 use crate::device::addresses::Addresses;
 use crate::device::state::{AbortState, Device, LossData, Module, Recording, Suspects};
@@ -57,6 +58,13 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
     report.summary.driver = driver.lines();
     if cause == Cause::Driver {
         report.summary.pending = pending_command_buffers(&state.objects, &recordings);
+        // SAFETY: the queues live as long as the device, which the driver has lost.
+        report.summary.progress = unsafe { queue_progress(state) };
+        let without = without_markers(state, &recordings);
+        if without > 0 {
+            let text = format!("{without} command buffers that were pending have no markers: too many are recorded");
+            log.line(Level::Warning, &text);
+        }
     }
     let first_message = report.first_message();
     let has_aborts = !report.is_empty();
@@ -71,6 +79,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
         }
         for line in &report.summary.pending {
             log.line(Level::Error, &format!("was pending: {line}"));
+        }
+        for queue in &report.summary.progress {
+            log.line(Level::Error, &format!("lost at {}", queue.text()));
         }
     } else {
         let raw = RawData {

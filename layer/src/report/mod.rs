@@ -11,6 +11,7 @@ mod native;
 mod pending_commands;
 mod prints;
 mod process_exit;
+mod queue_progress;
 
 pub use deliver::closing_text;
 pub use loss_report::{Cause, report_and_continue, report_loss};

@@ -21,8 +21,8 @@ pub fn pending_commands(objects: &Objects, pending: &[Arc<Recording>], code: Cod
         return Vec::new();
     }
     let users = objects.users(code);
-    let replayed = pending.iter().map(|recording| replay(objects, recording, &users));
-    replayed.flatten().collect()
+    let replayed = pending.iter().flat_map(|recording| replay(objects, recording, &users));
+    replayed.map(|(_, command)| command).collect()
 }
 
 /// A line for each pending command buffer: its name, the number of its commands, and their labels.
@@ -32,7 +32,7 @@ pub fn pending_command_buffers(objects: &Objects, pending: &[Arc<Recording>]) ->
         let commands = replay(objects, recording, &users);
         let mut paths: Vec<String> = commands
             .iter()
-            .map(|command| command.place.labels.join(" > "))
+            .map(|(_, command)| command.place.labels.join(" > "))
             .collect();
         paths.dedup();
         paths.retain(|path| !path.is_empty());
@@ -55,8 +55,12 @@ pub fn pending_command_buffers(objects: &Objects, pending: &[Arc<Recording>]) ->
     shown.chain(more).collect()
 }
 
-/// The commands of a command buffer, and of the secondary ones that it executes.
-fn replay(objects: &Objects, recording: &Recording, users: &Users) -> Vec<PendingCommand> {
+/// The commands of a command buffer, and of the secondary ones that it executes, each with what recorded it.
+pub(super) fn replay<'a>(
+    objects: &Objects,
+    recording: &'a Recording,
+    users: &Users,
+) -> Vec<(&'a Recording, PendingCommand)> {
     let mut commands = Vec::new();
     // A command buffer, and those that execute it.
     let mut stack = vec![Replay::new(objects, recording, None)];
@@ -114,7 +118,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Replays up to the end, or to the next secondary command buffer, which is returned.
-    fn run(&mut self, users: &Users, commands: &mut Vec<PendingCommand>) -> Option<&'a Recording> {
+    fn run(&mut self, users: &Users, commands: &mut Vec<(&'a Recording, PendingCommand)>) -> Option<&'a Recording> {
         loop {
             if let Some((first, others)) = self.secondaries.split_first() {
                 self.secondaries = others;
@@ -125,7 +129,8 @@ impl<'a> Replay<'a> {
             match step {
                 Step::Action(action, words) => {
                     self.number += 1;
-                    commands.extend(self.action(users, action, words));
+                    let command = self.action(users, action, words);
+                    commands.extend(command.map(|command| (self.recording, command)));
                 }
                 Step::BindPipeline(point, pipeline) => {
                     self.shaders.retain(|stage, _| point_of(*stage) != point);

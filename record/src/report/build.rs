@@ -41,6 +41,7 @@ impl Report {
                 control_lost: records.control_lost,
                 driver: Vec::new(),
                 pending: Vec::new(),
+                progress: Vec::new(),
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),
                 dump: None,

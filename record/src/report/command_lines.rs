@@ -1,7 +1,7 @@
 //! The lines about the commands that can have run an invocation.
 
-use crate::report::commands::CommandReport;
-use crate::report::phrases::list;
+use crate::report::commands::{CommandReport, QueueProgress};
+use crate::report::phrases::{list, queues};
 use crate::report::rows::Lines;
 
 /// `command: vkCmdDispatch(8, 8, 1), the 12th of command buffer "frame"`; a line for each if there are several.
@@ -28,6 +28,27 @@ pub(crate) fn commands(commands: &[CommandReport], count: u64, shared: &[String]
 /// `labels: shadows > cull`.
 pub(crate) fn labels(shared: &[String]) -> Option<String> {
     (!shared.is_empty()).then(|| format!("labels: {}", shared.join(" > ")))
+}
+
+impl QueueProgress {
+    /// `queue "compute": between vkCmdDispatch(8, 8, 1), the 2nd of command buffer "frame", which had ended, and vkCmdDraw(3, 1, 0, 0),
+    /// the 3rd of command buffer "frame" (labels: cube), which had begun`.
+    pub fn text(&self) -> String {
+        let place = |command: &CommandReport| match command.labels.as_slice() {
+            [] => phrase(command),
+            labels => format!("{} (labels: {})", phrase(command), labels.join(" > ")),
+        };
+        let queue = queues(std::slice::from_ref(&self.queue)).unwrap_or_default();
+        let begun = place(&self.begun);
+        match &self.ended {
+            Some(ended) if *ended == self.begun => format!("{queue}: behind {begun}, which had ended"),
+            Some(ended) => format!(
+                "{queue}: between {}, which had ended, and {begun}, which had begun",
+                place(ended)
+            ),
+            None => format!("{queue}: before the end of {begun}, which had begun"),
+        }
+    }
 }
 
 /// `vkCmdDispatch(8, 8, 1), the 12th of command buffer "frame"`.
@@ -106,6 +127,29 @@ mod tests {
         );
         assert_eq!(labels(&shared).as_deref(), Some("labels: shadows"));
         assert_eq!(labels(&[]), None);
+    }
+
+    #[test]
+    fn the_progress_of_a_queue_is_between_two_commands() {
+        let mut progress = QueueProgress {
+            queue: "compute".into(),
+            ended: Some(command(2, &["frame"], &[])),
+            begun: command(3, &["frame"], &["shadows", "cull"]),
+        };
+        let begun = "vkCmdDispatchIndirect(), the 3rd of command buffer \"frame\" (labels: shadows > cull)";
+        let ended = "vkCmdDispatchIndirect(), the 2nd of command buffer \"frame\"";
+        assert_eq!(
+            progress.text(),
+            format!("queue \"compute\": between {ended}, which had ended, and {begun}, which had begun")
+        );
+        progress.ended = None;
+        let text = format!("queue \"compute\": before the end of {begun}, which had begun");
+        assert_eq!(progress.text(), text);
+        progress.ended = Some(progress.begun.clone());
+        assert_eq!(
+            progress.text(),
+            format!("queue \"compute\": behind {begun}, which had ended")
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct CommandPlace {
 }
 
 /// A command that can have run an invocation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandReport {
     /// Its name.
@@ -66,6 +66,19 @@ pub struct ArgumentReport {
     pub name: String,
     /// Its value.
     pub value: i64,
+}
+
+/// How far a queue came before the driver lost the device: between the end of one command and that of another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueProgress {
+    /// Name of the queue, or its family and index.
+    pub queue: String,
+    /// The last command that had ended, if one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<CommandReport>,
+    /// The last command that had begun. Those between the two may have ended.
+    pub begun: CommandReport,
 }
 
 impl PendingCommand {
@@ -161,7 +174,8 @@ impl PendingCommand {
         offset.is_none_or(|offset| i64::from(vertex as i32) >= offset)
     }
 
-    fn report(&self) -> CommandReport {
+    /// The command, for a report.
+    pub fn report(&self) -> CommandReport {
         let arguments = self.arguments.iter().map(|(name, value)| ArgumentReport {
             name: camel_case(name),
             value: *value,

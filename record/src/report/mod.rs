@@ -29,7 +29,7 @@ mod value_json;
 mod value_lines;
 mod values_at_abort;
 
-pub use commands::{ArgumentReport, CommandPlace, CommandReport, PendingCommand};
+pub use commands::{ArgumentReport, CommandPlace, CommandReport, PendingCommand, QueueProgress};
 pub use data::{
     ConditionReport, ConstantValue, Extent, ModuleInfo, NamedValue, QueueUse, ReportOptions, Sample,
     SpecializationReport, StageReport,

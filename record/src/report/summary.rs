@@ -1,5 +1,6 @@
 //! A report: its sites, and the rows of its summary.
 
+use crate::report::commands::QueueProgress;
 use crate::report::phrases::{count, dump};
 use crate::report::rows::{is_false, is_zero, report_rows};
 use crate::report::site_report::SiteReport;
@@ -21,7 +22,7 @@ report_rows! {
     device: Option<String> [absent if "Option::is_none"];
     /// Invocations whose messages were recorded.
     invocations: u64
-        [line 8: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
+        [line 9: |report| report.has_no_abort().then(|| "no shader aborted".to_owned())];
     /// Messages that were started but not completed.
     unfinished: u64
         [line 2: |report| match report.summary.unfinished {
@@ -58,9 +59,15 @@ report_rows! {
             let lines = report.summary.pending.iter();
             lines.map(|line| format!("was pending: {line}")).collect::<Vec<_>>()
         }];
+    /// How far the queues came before the driver lost the device, if markers tell.
+    progress: Vec<QueueProgress> [absent if "Vec::is_empty"]
+        [line 7: |report| {
+            let queues = report.summary.progress.iter();
+            queues.map(|queue| format!("lost at {}", queue.text())).collect::<Vec<_>>()
+        }];
     /// Invocations at sites that the filter removed from the report.
     ignored: u64 [absent if "is_zero"]
-        [line 7: |report| (report.summary.ignored > 0).then(|| {
+        [line 8: |report| (report.summary.ignored > 0).then(|| {
             let kind = if report.sites.is_empty() { "invocation" } else { "more invocation" };
             format!("{} aborted at sites that the filter ignores", count(report.summary.ignored, kind))
         })];
@@ -70,7 +77,7 @@ report_rows! {
     raise: Option<String> [absent if "Option::is_none"];
     /// Folder of the dump. With sites, the last one that is shown in full names it.
     dump: Option<String> [absent if "Option::is_none"]
-        [line 9: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
+        [line 10: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
 }
 
 impl Report {

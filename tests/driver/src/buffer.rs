@@ -19,6 +19,15 @@ pub struct Buffer {
     /// Requested address, or 0.
     opaque: u64,
     address: AtomicU64,
+    /// Host address of the memory that it is bound to.
+    host: AtomicU64,
+}
+
+impl Buffer {
+    /// Host address of the first byte.
+    pub fn host(&self) -> u64 {
+        self.host.load(Ordering::Acquire)
+    }
 }
 
 pub extern "system" fn create(
@@ -41,6 +50,7 @@ pub extern "system" fn create(
         size,
         opaque,
         address: AtomicU64::new(0),
+        host: AtomicU64::new(0),
     };
     handle::create_with(allocator, buffer, created)
 }
@@ -88,6 +98,7 @@ pub extern "system" fn bind(
     };
     state.addresses.bound.insert(address, (buffer.size, host));
     buffer.address.store(address, Ordering::Release);
+    buffer.host.store(host, Ordering::Release);
     vk::Result::SUCCESS
 }
 

@@ -17,6 +17,10 @@ pub enum Op {
     SetEvent(u64, bool),
     /// Makes queries available (true) or unavailable: pool, first query, count.
     SetQueries(u64, u32, u32, bool),
+    /// Writes a marker to the word at this host address, behind the commands before it (true) or as soon as they have begun.
+    WriteMarker(u64, u32, bool),
+    /// Sets a checkpoint.
+    Checkpoint(u64),
 }
 
 #[derive(Default)]
@@ -39,7 +43,8 @@ impl CommandBuffer {
         self.recording.lock().ops.clone()
     }
 
-    fn push(&self, op: Op) {
+    /// Records a command.
+    pub fn push(&self, op: Op) {
         self.recording.lock().ops.push(op);
     }
 }

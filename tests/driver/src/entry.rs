@@ -4,8 +4,8 @@ use crate::handle::{Allocator, Out};
 use crate::object::{create_default, destroy};
 use crate::state::Device;
 use crate::{
-    binary, buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline,
-    shader, shader_object, submit, swapchain, sync,
+    binary, buffer, call_log, command, deferred, device, event, fault, handle, instance, markers, memory, physical,
+    pipeline, shader, shader_object, submit, swapchain, sync,
 };
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
@@ -72,6 +72,8 @@ unsafe extern "system" fn get_device_proc_addr(device: &Device, name: *const c_c
     let missing = match name.to_bytes() {
         b"vkGetDeviceFaultInfoEXT" => !device.settings.ext_fault,
         b"vkGetDeviceFaultReportsKHR" | b"vkGetDeviceFaultDebugInfoKHR" => !device.settings.native_fault,
+        b"vkCmdWriteBufferMarkerAMD" => !device.settings.amd_markers,
+        b"vkCmdSetCheckpointNV" | b"vkGetQueueCheckpointDataNV" => !device.settings.nv_markers,
         b"vkGetMemoryHostPointerPropertiesEXT" => !device.settings.import,
         _ => false,
     };
@@ -268,6 +270,10 @@ functions! {
         | vkGetPastPresentationTimingEXT = status;
     Device vkWaitForPresentKHR = swapchain::wait_for_present;
     Device vkWaitForPresent2KHR = swapchain::wait_for_present2;
+
+    Device vkCmdWriteBufferMarkerAMD = markers::write;
+    Device vkCmdSetCheckpointNV = markers::set_checkpoint;
+    Device vkGetQueueCheckpointDataNV = submit::checkpoints;
 
     Device vkGetDeviceFaultInfoEXT = fault::info_ext;
     Device vkGetDeviceFaultReportsKHR = fault::reports;

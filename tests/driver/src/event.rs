@@ -43,7 +43,7 @@ pub unsafe fn execute(op: &Op) {
                     pool.set(first, count, available);
                 }
             }
-            Op::Run(_) => {}
+            Op::Run(_) | Op::WriteMarker(..) | Op::Checkpoint(_) => {}
         }
     }
 }

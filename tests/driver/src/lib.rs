@@ -28,6 +28,7 @@ mod event;
 mod fault;
 mod handle;
 mod instance;
+mod markers;
 mod memory;
 mod object;
 mod physical;

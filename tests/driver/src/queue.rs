@@ -7,6 +7,7 @@
 use crate::abort::Effect;
 use crate::command::Op;
 use crate::handle;
+use crate::markers::{Checkpoints, Extent};
 use crate::settings::Settings;
 use crate::state::{Cause, Device, State};
 use crate::sync::{Fence, Semaphore};
@@ -39,6 +40,8 @@ pub struct Queue {
     device: u64,
     /// Number of incomplete submissions.
     pending: AtomicUsize,
+    /// Its checkpoints.
+    pub checkpoints: Checkpoints,
     waiting: Mutex<VecDeque<Submission>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -76,6 +79,7 @@ impl Queue {
             _loader: handle::LOADER_MAGIC,
             device: std::ptr::from_ref(device) as u64,
             pending: AtomicUsize::new(0),
+            checkpoints: Checkpoints::default(),
             waiting: Mutex::default(),
             thread: Mutex::default(),
         }
@@ -117,7 +121,7 @@ impl Queue {
         let waits = settings.hang.is(submission.number) || submission.may_wait(settings);
         let at_once = !slow && !waits && submission.is_ready() && self.is_idle();
         if at_once {
-            if submission.execute(device, &mut state) == Effect::Loses {
+            if submission.execute(device, &mut state, &self.checkpoints) == Effect::Loses {
                 device.lose(&mut state);
             }
             submission.complete(device, &state);
@@ -160,7 +164,7 @@ impl Queue {
                 Some(first) => first.due.filter(|due| *due > now).map(Some).unwrap_or_else(|| {
                     let effect = *executed.get_or_insert_with(|| {
                         device.changed.notify_all();
-                        first.execute(device, &mut state)
+                        first.execute(device, &mut state, &self.checkpoints)
                     });
                     let since = *hung_since.get_or_insert(now);
                     let is_over = |time: Duration| now >= since + time;
@@ -241,15 +245,18 @@ impl Submission {
         late && settings.lose_execute.is(self.number) || settings.abort.is(self.number) && (late || ops.any(traps))
     }
 
-    fn execute(&self, device: &Device, state: &mut State) -> Effect {
+    fn execute(&self, device: &Device, state: &mut State, checkpoints: &Checkpoints) -> Effect {
         let mut effect = match device.settings.lose_execute.is(self.number) {
             true => Effect::Loses,
             false => Effect::None,
         };
+        let mut extent = Extent::new(&device.settings, effect == Effect::Loses);
         for op in self.batches.iter().flat_map(|batch| &batch.ops) {
+            extent.execute(op, checkpoints);
             // SAFETY: objects outlive the submissions that use them.
             unsafe {
                 match op {
+                    Op::Run(_) if !extent.begins() => {}
                     Op::Run(pipeline) => effect = effect.and(abort::run(device, state, *pipeline, self.number)),
                     other => event::execute(other),
                 }

@@ -11,6 +11,8 @@
 //! | `api=1.MINOR` | API version of the physical devices; default 1.3 |
 //! | `native=abort+fault+data` | native extensions among the three |
 //! | `ext_fault` | supports `VK_EXT_device_fault`, with the records of [`crate::fault`] |
+//! | `markers=amd`, `markers=nv` | supports `VK_AMD_buffer_marker` or `VK_NV_device_diagnostic_checkpoints` |
+//! | `begun=COUNT`, `ended=COUNT` | of a submission that loses the device, that many draws and dispatches begin, and end; default all |
 //! | `no_addresses`, `no_vertex_stores`, `no_fragment_stores` | removes features |
 //! | `replay` | supports `bufferDeviceAddressCaptureReplay` |
 //! | `replay_refused` | same, but every requested address is occupied |
@@ -139,6 +141,10 @@ pub struct Settings {
     pub native_fault: bool,
     pub native_data: bool,
     pub ext_fault: bool,
+    pub amd_markers: bool,
+    pub nv_markers: bool,
+    pub begun: Option<u64>,
+    pub ended: Option<u64>,
     pub no_addresses: bool,
     pub no_vertex_stores: bool,
     pub no_fragment_stores: bool,
@@ -227,6 +233,12 @@ impl Settings {
                 let kind = |part| MEMORY.into_iter().find(|kind| *kind == part);
                 self.memory = value.split('+').map(kind).collect::<Option<_>>()?;
             }
+            "markers" => {
+                let kinds = [("amd", (true, false)), ("nv", (false, true))];
+                (self.amd_markers, self.nv_markers) = one_of(value, &kinds)?;
+            }
+            "begun" => self.begun = Some(value.parse().ok()?),
+            "ended" => self.ended = Some(value.parse().ok()?),
             "abort" => self.abort = Nth::parse(value)?,
             "messages" => self.messages = value.parse().ok()?,
             "lose" => {

@@ -120,6 +120,10 @@ pub fn signal_from(queue: &Queue, then: impl FnOnce()) -> vk::Result {
     vk::Result::SUCCESS
 }
 
+pub extern "system" fn checkpoints(queue: &Queue, count: &mut u32, data: *mut vk::CheckpointDataNV<'_>) {
+    queue.checkpoints.get(count, data);
+}
+
 pub extern "system" fn wait_idle(queue: &Queue) -> vk::Result {
     wait_for_queues(queue.device(), Some(queue))
 }

@@ -46,11 +46,28 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("lose=execute:2"), set(ON), logs(PENDING);
     "commands::pending_behind_an_abort_when_the_driver_loses_the_device" => lost_by_driver(kernel),
         on_driver("abort=2,lose=execute:2"), set(ON), logs(PENDING);
+    "commands::markers_in_memory_when_the_driver_loses_the_device" => lost_by_driver(kernel),
+        on_driver("markers=amd,begun=2,ended=1,lose=execute:2"), set(ON), logs(&[BETWEEN]);
+    "commands::checkpoints_when_the_driver_loses_the_device" => lost_by_driver(kernel),
+        on_driver("markers=nv,begun=2,ended=1,lose=execute:2"), set(ON), logs(&[BETWEEN]);
+    "commands::markers_of_a_command_that_does_not_end" => lost_by_driver(kernel),
+        on_driver("markers=amd,begun=1,ended=0,lose=execute:2"), set(ON),
+        logs(&["lost at queue (family 0, index 0): before the end of vkCmdDispatch(1, 1, 1), the 1st of command buffer \"frame\" (labels: \
+                shadows), which had begun"]);
+    "commands::markers_of_commands_that_have_all_ended" => lost_by_driver(kernel),
+        on_driver("markers=nv,lose=execute:2"), set(ON),
+        logs(&["lost at queue (family 0, index 0): behind vkCmdDispatch(1, 1, 1), the 2nd of command buffer \"frame\" (labels: shadows > \
+                cull), which had ended"]);
+    "commands::markers_behind_an_abort_when_the_driver_loses_the_device" => lost_by_driver(kernel),
+        on_driver("markers=amd,begun=2,ended=1,abort=2,lose=execute:2"), set(ON), logs(&[BETWEEN]);
     "commands::of_a_specialised_pipeline" => specialised(device), set(ON),
         logs(&["= command: vkCmdDispatch(2, 1, 1), the 2nd of command buffer \"frame\""]);
 };
 
 const PENDING: &[&str] = &["was pending: command buffer \"frame\" with 2 commands (labels: shadows, shadows > cull)"];
+const BETWEEN: &str = "lost at queue (family 0, index 0): between vkCmdDispatch(1, 1, 1), the 1st of command buffer \"frame\" (labels: shadows), \
+                       which had ended, and vkCmdDispatch(1, 1, 1), the 2nd of command buffer \"frame\" (labels: shadows > cull), which \
+                       had begun";
 const AGAIN: &[&str] = &[
     "= command: vkCmdDispatch(2, 1, 1), the 1st of command buffer \"frame\"",
     "= labels: second\n",

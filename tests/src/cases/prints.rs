@@ -44,6 +44,13 @@ debugPrintfEXT("no arguments\n");"#;
 const OF_64_BITS: &str = r#"uint64_t big = 12345678901ul + uint64_t(word) - 7ul;
 debugPrintfEXT("%ul %lx %v2lu 0x%016lx", big, big, u64vec2(big, 1ul), 0xabcdul);"#;
 
+/// The prints of glslang's own test (`Test/spv.debugPrintf.frag`): escapes of the language, and a macro for the text.
+const OF_GLSLANG: &str = r#"debugPrintfEXT("ASDF \\ \? \x5C %d %d %d", 1, 2, 3);
+debugPrintfEXT("\x41\x000042\x41\x8Z");
+debugPrintfEXT("\102\043\44\7\1021Z");
+#define FMT "macro expanded: %d"
+debugPrintfEXT(FMT, 4);"#;
+
 /// In a callee, in a loop and in its continue construct.
 const CONSTRUCTS: &str = r#"for (uint at = 0u; at < 2u; at += show(at)) { debugPrintfEXT("round %u", at); }"#;
 
@@ -51,6 +58,14 @@ pub(super) const CASES: &[Case] = cases! {
     "prints::formats" => words(gpu, FORMATS), set(PRINTF), logs(LINES);
     "prints::of_64_bits" => of_64_bits(gpu), set(PRINTF),
         logs(&["print.comp:11: 12345678901 2dfdc1c35 12345678901, 1 0x000000000000abcd\n"]);
+    // Logs are compared with `/` in the place of each backslash.
+    "prints::of_glslang_s_own_test" => words(gpu, OF_GLSLANG), set(PRINTF),
+        logs(&[
+            "print.comp:10: ASDF / ? / 1 2 3\n",
+            "print.comp:11: ABA/x08Z\n",
+            "print.comp:12: B#$/x07B1Z\n",
+            "print.comp:14: macro expanded: 4\n",
+        ]);
     "prints::in_callees_and_loops" => constructs(context), set(PRINTF);
     "prints::who_prints" => words(gpu, r#"debugPrintfEXT("here");"#), set(INVOCATIONS),
         logs(&["print.comp:10: [compute global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)] here\n"]);

@@ -1,15 +1,17 @@
-//! `cargo xtask test --apps`: programs that know nothing of aborts run without the layer, with it, and under its sanitizer, with
-//! equal results and no report; programs with endless loops or aborts are reported.
+//! `cargo xtask test --apps`: programs that know nothing of aborts run without the layer, with it, with prints added to their shaders,
+//! and under its sanitizer, with equal results and no report; programs with endless loops, other faults or aborts are reported.
 
+mod printing;
 mod rows;
 mod run;
 
 use crate::debian::{self, Archive};
 use crate::times::Times;
-use crate::{gpu_drivers, provision, pypi};
+use crate::{gpu_drivers, npm, provision, pypi};
 use anyhow::{Result, ensure};
+use printing::PrintingModules;
 use rows::{App, Expected, Mode, Start};
-use run::Runner;
+use run::{Ran, Runner};
 use std::fs;
 use vkabort_test_kit::drivers::TestDriver;
 
@@ -29,9 +31,12 @@ pub fn test(sanitize: bool) -> Result<()> {
     Ok(())
 }
 
+/// What the programs need.
+const PURPOSE: &str = "running other programs under the layer";
+
 /// Returns the failures.
 fn run_all(sanitize: bool, times: &mut Times) -> Result<Vec<String>> {
-    let runner = times.measure("set-up", || {
+    let (runner, modules) = times.measure("set-up", || {
         let mut archive = None;
         provision::bring(rows::DRIVER, &mut archive)?;
         for app in rows::APPS {
@@ -40,16 +45,15 @@ fn run_all(sanitize: bool, times: &mut Times) -> Result<Vec<String>> {
                 unpack(package, &mut archive)?;
             }
         }
-        debian::require(rows::PACKAGES, "running other programs under the layer")?;
-        Runner::new(pypi::environment(
-            "apps",
-            rows::WHEELS,
-            "running other programs under the layer",
-        )?)
+        debian::require(rows::PACKAGES, PURPOSE)?;
+        let python = pypi::environment("apps", rows::WHEELS, PURPOSE)?;
+        let (name, version) = rows::DAWN;
+        let dawn = npm::install(name, version, PURPOSE)?;
+        Ok((Runner::new(&python, &dawn)?, PrintingModules::new()?))
     })?;
     let mut failed = Vec::new();
     for app in rows::APPS {
-        let result = times.measure(app.name, || compare(&runner, app, sanitize));
+        let result = times.measure(app.name, || compare(&runner, &modules, app, sanitize));
         failed.extend(result.err().map(|error| format!("{}: {error:#}", app.name)));
     }
     Ok(failed)
@@ -70,10 +74,16 @@ fn unpack(package: &str, archive: &mut Option<Archive>) -> Result<()> {
 }
 
 /// Runs a program in each of its modes and compares what it prints.
-fn compare(runner: &Runner, app: &App, sanitize: bool) -> Result<()> {
+fn compare(runner: &Runner, modules: &PrintingModules, app: &App, sanitize: bool) -> Result<()> {
     let modes: &[Mode] = match (&app.expected, sanitize) {
-        (Expected::Equal, true) => &[Mode::Alone, Mode::Layer, Mode::Sanitized, Mode::EveryCheck],
-        (Expected::Equal, false) => &[Mode::Alone, Mode::Layer],
+        (Expected::Equal | Expected::EqualWithFault(_), true) => &[
+            Mode::Alone,
+            Mode::Layer,
+            Mode::Printing,
+            Mode::Sanitized,
+            Mode::EveryCheck,
+        ],
+        (Expected::Equal | Expected::EqualWithFault(_), false) => &[Mode::Alone, Mode::Layer, Mode::Printing],
         (Expected::Aborts(_), _) => &[Mode::Layer],
         (Expected::Sanitized(_), true) => &[Mode::Sanitized],
         (Expected::Sanitized(_), false) => {
@@ -83,12 +93,21 @@ fn compare(runner: &Runner, app: &App, sanitize: bool) -> Result<()> {
     };
     let mut first = None;
     for &mode in modes {
-        let ran = runner.run(app, mode)?;
+        let options = match mode {
+            Mode::Layer => modules.dumping(),
+            Mode::Printing => modules.replacing()?,
+            _ => Vec::new(),
+        };
+        let ran = runner.run(app, mode, &options)?;
         println!("{}: {} ms", mode.name(), ran.wall.as_millis());
         match &app.expected {
-            Expected::Equal => {
+            Expected::EqualWithFault(texts) if mode == Mode::EveryCheck => expect_report(&ran, texts)?,
+            Expected::Equal | Expected::EqualWithFault(_) => {
+                if mode == Mode::Printing {
+                    println!("{} prints", modules.count(&ran)?);
+                }
                 ensure!(
-                    ran.code == 0 && !ran.errors.contains("vkabort: "),
+                    ran.code == 0 && (mode == Mode::Printing || !ran.errors.contains("vkabort: ")),
                     "{}: exit code {}\n{}\n{}",
                     mode.name(),
                     ran.code,
@@ -103,16 +122,20 @@ fn compare(runner: &Runner, app: &App, sanitize: bool) -> Result<()> {
                     ran.output
                 );
             }
-            Expected::Aborts(texts) | Expected::Sanitized(texts) => {
-                let all = ran.output + &ran.errors;
-                let missing = texts.iter().find(|text| !all.contains(**text));
-                ensure!(
-                    ran.code == run::ABORTED && missing.is_none(),
-                    "exit code {}; {missing:?} is missing in\n{all}",
-                    ran.code
-                );
-            }
+            Expected::Aborts(texts) | Expected::Sanitized(texts) => expect_report(&ran, texts)?,
         }
     }
+    Ok(())
+}
+
+/// Tests that a run had a report, and these texts in it or in its output.
+fn expect_report(ran: &Ran, texts: &[&str]) -> Result<()> {
+    let all = format!("{}{}", ran.output, ran.errors);
+    let missing = texts.iter().find(|text| !all.contains(**text));
+    ensure!(
+        ran.code == run::ABORTED && missing.is_none(),
+        "exit code {}; {missing:?} is missing in\n{all}",
+        ran.code
+    );
     Ok(())
 }

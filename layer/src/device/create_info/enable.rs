@@ -4,6 +4,7 @@
 use super::EditedCreateInfo;
 use super::refusal::Refusal;
 use crate::arena::AddressApi;
+use crate::device::state::markers::MarkerExtension;
 use crate::device::state::{Extensions, PhysicalDevice, Stores};
 use crate::loader::chain::UnknownNode;
 use ash::vk;
@@ -144,6 +145,22 @@ impl EditedCreateInfo {
             .enable_or_add(|features: &mut Coherent| vec![&mut features.device_coherent_memory]);
         self.device_coherent = self.enabled_or_warning("deviceCoherentMemory", enabled)
             && self.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
+    }
+
+    /// Enables an extension that writes markers, if the driver has one and the device gets an arena. In protected command buffers they
+    /// cannot be written to memory that the host reads.
+    pub(super) fn enable_markers(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool + Copy) {
+        if !self.emulated.abort || !self.has_addresses || self.has_protected_queue {
+            return;
+        }
+        self.markers = if self.add_extension(device, vk::AMD_BUFFER_MARKER_NAME, has) {
+            Some(MarkerExtension::BufferMarker)
+        } else {
+            // A marker has 64 bits. The extension depends on version 1.1, or an instance extension.
+            let can_set = size_of::<usize>() == 8 && device.at_least(vk::API_VERSION_1_1);
+            (can_set && self.add_extension(device, vk::NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_NAME, has))
+                .then_some(MarkerExtension::Checkpoints)
+        };
     }
 
     /// Enables `VK_EXT_device_fault`, and the vendor binary if the application enables that of `VK_KHR_device_fault`.

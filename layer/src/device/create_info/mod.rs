@@ -6,6 +6,7 @@ mod refusal;
 mod requested_features;
 
 use crate::arena::AddressApi;
+use crate::device::state::markers::MarkerExtension;
 use crate::device::state::{Extensions, PhysicalDevice, Stores};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use crate::loader::ffi::{elements, string};
@@ -52,6 +53,8 @@ pub struct EditedCreateInfo {
     pub report_masked: bool,
     /// Accesses to buffers may be robust.
     pub robust_buffers: bool,
+    /// The extension that writes markers, if it is enabled.
+    pub markers: Option<MarkerExtension>,
     /// Why optional features are not enabled.
     pub warnings: Vec<String>,
 }
@@ -66,6 +69,8 @@ pub struct Wanted {
     /// `deviceCoherentMemory`, if the driver supports it. The driver then offers its memory types to the application too, but
     /// after the other types, so that an application that takes the first suitable type does not get one of them.
     pub device_coherent: bool,
+    /// An extension that writes markers (`commands = on`).
+    pub markers: bool,
 }
 
 /// The extensions of the layer that a create-info enables.
@@ -214,9 +219,13 @@ impl EditedCreateInfo {
             report_masked: requested.report_masked,
             // SAFETY: the create-info is valid (the caller's contract).
             robust_buffers: unsafe { may_have_robust_buffers(info) },
+            markers: None,
             warnings: Vec::new(),
         };
         edited.apply(&plan, device, features, has)?;
+        if wanted.markers {
+            edited.enable_markers(device, has);
+        }
         Ok(edited)
     }
 

@@ -168,6 +168,33 @@ fn the_older_address_extension_is_used_where_the_application_has_it() {
 }
 
 #[test]
+fn an_extension_for_markers_is_enabled_where_it_is_wanted() {
+    let (amd, nv) = (vk::AMD_BUFFER_MARKER_NAME, vk::NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_NAME);
+    let found = |wanted, listed: &[&CStr], flags| {
+        let mut app = App::new(&[]);
+        let queues = [vk::DeviceQueueCreateInfo::default().flags(flags)];
+        let info = app.info(ptr::null()).queue_create_infos(&queues);
+        let wanted = Wanted {
+            markers: wanted,
+            ..Wanted::default()
+        };
+        let device = device(vk::API_VERSION_1_3, listed);
+        // SAFETY: the create-info is valid.
+        let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::ALL, wanted) }
+            .expect("the device can be created");
+        (edited.markers, enabled_names(&edited, &info))
+    };
+    let none = vk::DeviceQueueCreateFlags::empty();
+    let with = |extension, name: &CStr| (Some(extension), vec![name.to_string_lossy().into_owned()]);
+    assert_eq!(found(true, &[nv, amd], none), with(MarkerExtension::BufferMarker, amd));
+    assert_eq!(found(true, &[nv], none), with(MarkerExtension::Checkpoints, nv));
+    assert_eq!(found(true, &[], none), (None, Vec::new()));
+    assert_eq!(found(false, &[nv, amd], none), (None, Vec::new()));
+    let protected = vk::DeviceQueueCreateFlags::PROTECTED;
+    assert_eq!(found(true, &[amd], protected), (None, Vec::new()));
+}
+
+#[test]
 fn memory_that_the_device_does_not_cache_is_turned_on_where_it_is_wanted() {
     let device = device(vk::API_VERSION_1_3, &[vk::AMD_DEVICE_COHERENT_MEMORY_NAME]);
     let off = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();

@@ -5,6 +5,7 @@
 //! recording becomes immutable, and is shared: with the submissions that are not known to be complete, and with the command buffers
 //! that execute it. What is recorded next is another one, so that a report reads only what does not change.
 
+use super::markers::Markers;
 use super::recording::Recording;
 use crate::loader::dispatch::RecordedTable;
 use crate::loader::handle_map::HandleMap;
@@ -21,6 +22,8 @@ const MAPS: usize = 64;
 pub struct CommandBuffers {
     /// The next layer's functions.
     pub next: RecordedTable,
+    /// The markers around actions, if the driver can write them.
+    pub markers: Option<Markers>,
     maps: Box<[HandleMap<Recorder>]>,
     pools: Mutex<HashMap<vk::CommandPool, HashSet<vk::CommandBuffer>>>,
 }
@@ -43,9 +46,10 @@ struct Progress {
 
 impl CommandBuffers {
     /// None yet.
-    pub fn new(next: RecordedTable) -> Self {
+    pub fn new(next: RecordedTable, markers: Option<Markers>) -> Self {
         Self {
             next,
+            markers,
             maps: (0..MAPS).map(|_| HandleMap::new()).collect(),
             pools: Mutex::default(),
         }
@@ -75,6 +79,38 @@ impl CommandBuffers {
         // SAFETY: "commandBuffer" is externally synchronised (the caller's contract).
         if let Some(progress) = unsafe { self.progress(buffer) } {
             add(&mut progress.recording);
+        }
+    }
+
+    /// Calls the next layer's command of an action that was just added, between its markers.
+    ///
+    /// # Safety
+    /// As [`Self::record`].
+    #[inline]
+    pub unsafe fn with_markers<R>(&self, buffer: vk::CommandBuffer, call: impl FnOnce() -> R) -> R {
+        let Some(markers) = &self.markers else {
+            return call();
+        };
+        // SAFETY: "commandBuffer" is externally synchronised (the caller's contract).
+        let progress = unsafe { self.progress(buffer) };
+        let place = progress.and_then(|progress| {
+            let recording = &mut progress.recording;
+            if recording.slot.is_none() {
+                recording.slot = markers.slot();
+            }
+            Some((recording.slot.as_ref()?.index(), recording.actions))
+        });
+        match place {
+            // SAFETY: valid usage of the action (the caller's contract).
+            Some((slot, number)) => unsafe { markers.around(buffer, slot, number, call) },
+            None => call(),
+        }
+    }
+
+    /// Forgets the markers of the last execution of a command buffer, which is about to be submitted.
+    pub fn reset_markers(&self, recording: &Recording) {
+        if let Some(markers) = &self.markers {
+            recording.for_each(|recording| recording.slot.iter().for_each(|slot| markers.reset(slot)));
         }
     }
 

@@ -9,6 +9,7 @@ use super::identifiers::Identifiers;
 use super::instance::Instance;
 use super::kept_objects::KeptObjects;
 use super::loss::Loss;
+use super::markers::Markers;
 use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::{AddressApi, Arena};
@@ -76,6 +77,8 @@ pub struct AbortState {
     pub queues: HandleMap<Queue>,
     /// The commands of command buffers (`commands = on`).
     pub commands: Option<CommandBuffers>,
+    /// The markers of a new device, until it records commands.
+    pub markers: Option<Markers>,
     /// Fences and semaphores behind their submissions.
     pub signals: CompletionSignals,
     /// Fences for the layer's own waits.

@@ -12,6 +12,7 @@ pub mod identifiers;
 mod instance;
 mod kept_objects;
 mod loss;
+pub mod markers;
 mod module;
 mod object_users;
 mod objects;

@@ -4,6 +4,7 @@
 //! three arguments takes 16 bytes. `report::commands` replays the stream.
 
 use super::action::{ACTIONS, Action, ActionNumber, halves, whole};
+use super::markers::Slot;
 use ash::vk::{self, Handle as _};
 use std::sync::Arc;
 
@@ -46,6 +47,10 @@ pub struct Recording {
     /// The labels, one after the other.
     labels: String,
     secondaries: Vec<Arc<Self>>,
+    /// Number of its actions.
+    pub actions: u32,
+    /// The place of the markers of its actions.
+    pub slot: Option<Slot>,
 }
 
 impl Recording {
@@ -54,6 +59,7 @@ impl Recording {
         self.words.clear();
         self.labels.clear();
         self.secondaries.clear();
+        self.actions = 0;
     }
 
     /// Bytes that it takes.
@@ -72,6 +78,7 @@ impl Recording {
     #[inline]
     pub fn action(&mut self, number: ActionNumber, push: impl FnOnce(&mut Vec<u32>)) {
         let at = self.words.len();
+        self.actions = self.actions.saturating_add(1);
         self.words.push(number as u32);
         push(&mut self.words);
         let count = self.words.len() - at - 1;
@@ -124,6 +131,15 @@ impl Recording {
         let begin = self.secondaries.len() as u32;
         self.secondaries.extend(secondaries);
         self.step(EXECUTE, &[begin, self.secondaries.len() as u32]);
+    }
+
+    /// Calls `each` with this and the secondary command buffers that it executes, in any order.
+    pub fn for_each(&self, mut each: impl FnMut(&Self)) {
+        let mut stack = vec![self];
+        while let Some(recording) = stack.pop() {
+            each(recording);
+            stack.extend(recording.secondaries.iter().map(|secondary| &**secondary));
+        }
     }
 
     fn text(&self, begin: u32, end: u32) -> &str {

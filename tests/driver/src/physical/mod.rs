@@ -39,7 +39,7 @@ impl PhysicalDevice {
 
 /// Device extensions under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
-    let listed: [(bool, &CStr); 21] = [
+    let listed: [(bool, &CStr); 23] = [
         (true, ash::khr::swapchain::NAME),
         (true, ash::khr::display_swapchain::NAME),
         (true, ash::khr::shared_presentable_image::NAME),
@@ -58,6 +58,8 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (settings.import, ash::ext::external_memory_host::NAME),
         (settings.device_coherent, ash::amd::device_coherent_memory::NAME),
         (settings.ext_fault, ash::ext::device_fault::NAME),
+        (settings.amd_markers, ash::amd::buffer_marker::NAME),
+        (settings.nv_markers, ash::nv::device_diagnostic_checkpoints::NAME),
         (settings.native_abort, khr::SHADER_ABORT_NAME),
         (settings.native_fault, khr::DEVICE_FAULT_NAME),
         (settings.native_data, khr::SHADER_CONSTANT_DATA_NAME),
