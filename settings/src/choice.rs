@@ -121,6 +121,9 @@ choice! {
         Off = "off",
         /// Yes: a report names the draw, dispatch or trace that it is of.
         On = "on",
+        /// Yes, and each is recorded between two markers, if the driver has `VK_AMD_buffer_marker` or
+        /// `VK_NV_device_diagnostic_checkpoints`: if it loses the device by itself, the log says how far each queue came.
+        Markers = "markers",
     }
 }
 choice! {

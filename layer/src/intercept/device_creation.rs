@@ -219,7 +219,7 @@ impl Creation<'_> {
             native,
             report_masked: reports_masked(instance),
             device_coherent: memory_type::wants_device_coherent(&types, &preference),
-            markers: instance.settings.commands == Commands::On,
+            markers: instance.settings.commands == Commands::Markers,
         };
         // SAFETY: the create-info and `handle` are valid (the caller's contract), and so is the edited copy. The next layer has
         // just created the device that is activated, or destroyed again.
@@ -294,7 +294,7 @@ unsafe fn register(
 ) {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
-        if let Some(state) = state.as_mut().filter(|_| instance.settings.commands == Commands::On) {
+        if let Some(state) = state.as_mut().filter(|_| instance.settings.commands != Commands::Off) {
             let next = RecordedTable::load(|name| next_gdpa(handle, name.as_ptr()));
             state.commands = Some(CommandBuffers::new(next, state.markers.take()));
         }

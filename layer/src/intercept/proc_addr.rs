@@ -65,7 +65,7 @@ unsafe extern "system" fn get_instance_proc_addr(handle: vk::Instance, name: *co
                 return None;
             }
             let instance = registry::instance_of(handle)?;
-            match found.filter(|_| instance.settings.commands == Commands::On) {
+            match found.filter(|_| instance.settings.commands != Commands::Off) {
                 Some((_, own)) => Some(own),
                 None => (instance.next_gipa)(handle, name),
             }

@@ -9,6 +9,7 @@ use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, WordKernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 
+const MARKERS: &[(&str, &str)] = &[("commands", "markers")];
 const CONTINUE: &[(&str, &str)] = &[("commands", "on"), ("on_abort", "continue"), ("log_file", "layer.log")];
 const SECOND: &[&str] = &[
     "= command: vkCmdDispatch(2, 1, 1), the 2nd of command buffer \"frame\"\n",
@@ -47,19 +48,19 @@ pub(super) const CASES: &[Case] = cases! {
     "commands::pending_behind_an_abort_when_the_driver_loses_the_device" => lost_by_driver(kernel),
         on_driver("abort=2,lose=execute:2"), set(ON), logs(PENDING);
     "commands::markers_in_memory_when_the_driver_loses_the_device" => lost_by_driver(kernel),
-        on_driver("markers=amd,begun=2,ended=1,lose=execute:2"), set(ON), logs(&[BETWEEN]);
+        on_driver("markers=amd,begun=2,ended=1,lose=execute:2"), set(MARKERS), logs(&[BETWEEN]);
     "commands::checkpoints_when_the_driver_loses_the_device" => lost_by_driver(kernel),
-        on_driver("markers=nv,begun=2,ended=1,lose=execute:2"), set(ON), logs(&[BETWEEN]);
+        on_driver("markers=nv,begun=2,ended=1,lose=execute:2"), set(MARKERS), logs(&[BETWEEN]);
     "commands::markers_of_a_command_that_does_not_end" => lost_by_driver(kernel),
-        on_driver("markers=amd,begun=1,ended=0,lose=execute:2"), set(ON),
+        on_driver("markers=amd,begun=1,ended=0,lose=execute:2"), set(MARKERS),
         logs(&["lost at queue (family 0, index 0): before the end of vkCmdDispatch(1, 1, 1), the 1st of command buffer \"frame\" (labels: \
                 shadows), which had begun"]);
     "commands::markers_of_commands_that_have_all_ended" => lost_by_driver(kernel),
-        on_driver("markers=nv,lose=execute:2"), set(ON),
+        on_driver("markers=nv,lose=execute:2"), set(MARKERS),
         logs(&["lost at queue (family 0, index 0): behind vkCmdDispatch(1, 1, 1), the 2nd of command buffer \"frame\" (labels: shadows > \
                 cull), which had ended"]);
     "commands::markers_behind_an_abort_when_the_driver_loses_the_device" => lost_by_driver(kernel),
-        on_driver("markers=amd,begun=2,ended=1,abort=2,lose=execute:2"), set(ON), logs(&[BETWEEN]);
+        on_driver("markers=amd,begun=2,ended=1,abort=2,lose=execute:2"), set(MARKERS), logs(&[BETWEEN]);
     "commands::of_a_specialised_pipeline" => specialised(device), set(ON),
         logs(&["= command: vkCmdDispatch(2, 1, 1), the 2nd of command buffer \"frame\""]);
 };

@@ -69,7 +69,7 @@ pub struct Wanted {
     /// `deviceCoherentMemory`, if the driver supports it. The driver then offers its memory types to the application too, but
     /// after the other types, so that an application that takes the first suitable type does not get one of them.
     pub device_coherent: bool,
-    /// An extension that writes markers (`commands = on`).
+    /// An extension that writes markers (`commands = markers`).
     pub markers: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Markers around the actions of command buffers (`commands = on`). They tell how far a device came before its driver lost it.
+//! Markers around the actions of command buffers (`commands = markers`). They tell how far a device came before its driver lost it.
 //!
 //! A recording has a slot, and its actions have the numbers of reports. With `VK_AMD_buffer_marker` a slot is two words in memory of
 //! the layer: the last action that has begun, and the last that has ended. With `VK_NV_device_diagnostic_checkpoints` the driver keeps
