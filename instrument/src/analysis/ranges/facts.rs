@@ -28,6 +28,22 @@ pub(super) struct Fact {
     around: Option<usize>,
 }
 
+#[cfg(test)]
+impl Fact {
+    /// A comparison with some value, and its name.
+    pub(super) fn of_value(opcode: u16, result: bool) -> (Self, Key) {
+        let other = Key::Value(Id::new(1), Path::new());
+        let fact = Self {
+            opcode,
+            other: other.clone(),
+            result,
+            from: BlockIndex::default(),
+            around: None,
+        };
+        (fact, other)
+    }
+}
+
 /// The facts of a function, by the number that is compared.
 #[derive(Debug, Default)]
 pub(super) struct Facts {

@@ -1,23 +1,34 @@
 //! The workgroup size, which bounds built-ins.
 
 use crate::analysis::index::Index;
-use crate::spv::Inst;
+use crate::analysis::index::constant::Length;
+use crate::options::Options;
 use crate::spv::op::{built_in, decoration, execution_mode};
+use crate::spv::{Id, Inst};
 
-/// The workgroup size, if every entry point has the same constant one.
-pub(super) fn local_size(index: &Index<'_>) -> Option<[u32; 3]> {
-    let is_specialised = index
-        .decorations
+/// The greatest workgroup size of the entry points in each dimension. `None` where it depends on specialisation constants.
+pub(super) fn local_size(index: &Index<'_>, options: &Options) -> [Option<u32>; 3] {
+    let constant = |id: Id| match index.value(id, options)? {
+        Length::Fixed(value) => u32::try_from(value).ok(),
+        Length::Specialised { .. } => None,
+    };
+    let constants = |inst: &Inst<'_>| [3, 4, 5].map(|word| constant(inst.id(word)));
+    // A constant decorated WorkgroupSize overrides the execution modes.
+    let mut decorations = index.decorations.iter();
+    if let Some(decorated) = decorations.find(|d| d.kind == decoration::BuiltIn && d.value == built_in::WorkgroupSize) {
+        return index.def(decorated.target).map_or([None; 3], |size| constants(&size));
+    }
+    let sizes = index
+        .execution_modes
         .iter()
-        .any(|d| d.kind == decoration::BuiltIn && d.value == built_in::WorkgroupSize);
-    let mut sizes = index.execution_modes.iter().filter(|mode| {
-        matches!(
-            mode.execution_mode(),
-            execution_mode::LocalSize | execution_mode::LocalSizeId
-        )
+        .filter_map(|mode| match mode.execution_mode() {
+            execution_mode::LocalSize => Some([3, 4, 5].map(|word| Some(mode.word(word)))),
+            execution_mode::LocalSizeId => Some(constants(mode)),
+            _ => None,
+        });
+    let greatest = sizes.reduce(|one, other| {
+        let mut parts = one.into_iter().zip(other);
+        [(); 3].map(|()| parts.next().and_then(|(one, other)| Some(one?.max(other?))))
     });
-    let first = sizes.next().filter(|_| !is_specialised)?;
-    let size = [3, 4, 5].map(|word| first.word(word));
-    let is_same = |mode: &Inst<'_>| mode.execution_mode() == execution_mode::LocalSize && mode.from(3) == size;
-    (is_same(first) && sizes.all(is_same)).then_some(size)
+    greatest.unwrap_or([None; 3])
 }

@@ -11,6 +11,8 @@
 //! Loads and copies have the name of the number that they take ([`keys`]), so that a comparison of one load holds for the others of the
 //! same stores, and an unoptimised module has the ranges of an optimised one.
 //!
+//! A parameter has the ranges of the arguments of all calls ([`parameters`]).
+//!
 //! The first question about a number finds all numbers that it depends on, and their ranges as a fixpoint: they begin empty and
 //! grow; one that has grown [`GROWTHS`] times is widened, so that a loop ends in a few steps; then two passes take back what the widening
 //! has given too much ([`fixpoint`]). Later questions have the answer. O(instructions) for a function.
@@ -20,6 +22,7 @@
 
 mod bit_operations;
 mod comparisons;
+mod differences;
 mod facts;
 mod fixpoint;
 mod glsl_operations;
@@ -27,19 +30,23 @@ mod interval;
 mod keys;
 mod local_size;
 mod operations;
+mod parameters;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 use super::effects::Condition;
-use super::index::typed::{BlockIndex, FunctionIndex};
+use super::index::typed::{BlockIndex, DefIndex, FunctionIndex};
+use super::view::path::Path;
 use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
 use facts::Facts;
 use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
+use keys::{Key, Keys};
 use local_size::local_size;
+use parameters::Parameters;
 use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -54,8 +61,9 @@ pub(crate) struct RangePoint<'v, 'a, 'w> {
 pub(crate) struct Ranges<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     options: &'a Options,
-    /// The parts of the workgroup size, if all entry points have one that is constant.
-    local_size: Option<[u32; 3]>,
+    /// The greatest workgroup size in each dimension, where it is known.
+    local_size: [Option<u32>; 3],
+    parameters: Parameters,
     functions: HashMap<FunctionIndex, FunctionRanges>,
 }
 
@@ -65,7 +73,8 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         Self {
             view,
             options,
-            local_size: local_size(view.index),
+            local_size: local_size(view.index, options),
+            parameters: Parameters::default(),
             functions: HashMap::default(),
         }
     }
@@ -90,7 +99,18 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
 
     /// The range of an integer or of a component of a vector.
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
+        let path = component.into_iter().collect();
+        self.answer(point, |keys| keys.name(point.function, value, path))
+    }
+
+    /// The range of a part of what a definition holds.
+    fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
+        self.answer(point, |keys| keys.held(point.function, definition, path))
+    }
+
+    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut Keys) -> Key) -> Range {
         let function = point.function;
+        self.find_parameters(function.number);
         let ranges = self
             .functions
             .entry(function.number)
@@ -99,9 +119,11 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             function,
             options: self.options,
             local_size: self.local_size,
+            parameters: &self.parameters,
             glsl: &self.view.glsl,
         };
-        ranges.at(&solver, value, component, point.block, &point.facts)
+        let key = name(&mut ranges.keys);
+        ranges.at(&solver, &key, point.block, &point.facts)
     }
 
     /// Width of an integer type or of the components of a vector of integers.
