@@ -36,7 +36,7 @@ mod rules;
 mod tests;
 
 use super::effects::Condition;
-use super::index::typed::{BlockIndex, DefIndex, FunctionIndex};
+use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _};
 use super::view::path::Path;
 use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
@@ -49,6 +49,7 @@ use local_size::local_size;
 use parameters::Parameters;
 use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 /// A place in a function: what is known there.
 pub(crate) struct RangePoint<'v, 'a, 'w> {
@@ -101,6 +102,28 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let path = component.into_iter().collect();
         self.answer(point, |keys| keys.name(point.function, value, path))
+    }
+
+    /// Words that name a number, the same for all loads and copies of it in the function.
+    pub(crate) fn name(
+        &mut self,
+        function: &'v FunctionView<'a, 'w>,
+        value: Id,
+        component: Option<u32>,
+    ) -> SmallVec<[u32; 8]> {
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
+        let key = ranges.keys.name(function, value, component.into_iter().collect());
+        let (kind, of, path) = match &key {
+            Key::Value(id, path) => (0, id.word(), path),
+            Key::Memory(definition, path) => (1, definition.to_usize() as u32, path),
+        };
+        [path.len() as u32 * 2 + kind, of]
+            .into_iter()
+            .chain(path.iter().copied())
+            .collect()
     }
 
     /// The range of a part of what a definition holds.

@@ -12,7 +12,6 @@ use crate::analysis::index::constant::Length;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Literal, op};
-use smallvec::{SmallVec, smallvec};
 
 /// An index with the size that it must be below.
 pub(super) struct Indexing {
@@ -113,7 +112,7 @@ pub(super) fn plant_indexing<'w>(
         }],
         None => facts.points(&ValuePart::whole(inst.result())),
     };
-    let key = key(check, indexing);
+    let key = key(facts, check, indexing);
     for point in points {
         let at = facts.at(point.block, &point.conditions);
         let max = facts.ranges().range(&at, indexing.index, None).max();
@@ -137,8 +136,8 @@ pub(super) fn plant_indexing<'w>(
     }
 }
 
-fn key(check: Check, indexing: &Indexing) -> TestKey {
-    let mut words: SmallVec<[u32; 8]> = smallvec![indexing.index.word()];
+fn key(facts: &mut ValueFacts<'_, '_, '_, '_>, check: Check, indexing: &Indexing) -> TestKey {
+    let mut words = facts.name(indexing.index, None);
     match &indexing.size {
         Size::Fixed(size) => words.extend([0, *size as u32, (size >> 32) as u32]),
         Size::Constant(size) => words.extend([1, size.word()]),
