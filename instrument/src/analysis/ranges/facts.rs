@@ -28,6 +28,17 @@ pub(super) struct Fact {
     around: Option<usize>,
 }
 
+impl Fact {
+    /// Whether the number is below the other one, as unsigned values. `is_positive`: it is not negative.
+    pub(super) fn is_below(&self, is_positive: bool) -> bool {
+        match (self.opcode, self.result) {
+            (op::ULessThan, true) | (op::UGreaterThanEqual, false) => true,
+            (op::SLessThan, true) | (op::SGreaterThanEqual, false) => is_positive,
+            _ => false,
+        }
+    }
+}
+
 #[cfg(test)]
 impl Fact {
     /// A comparison with some value, and its name.

@@ -194,6 +194,18 @@ impl FunctionRanges {
         found
     }
 
+    /// The comparisons of a number that hold in a block.
+    pub(super) fn facts_in<'f>(
+        &'f self,
+        function: &'f FunctionView<'_, '_>,
+        key: &Key,
+        block: BlockIndex,
+        more: &'f Facts,
+    ) -> impl Iterator<Item = &'f Fact> {
+        let own = self.facts.at(function, key, block);
+        own.chain(more.at(function, key, block))
+    }
+
     /// The comparisons of an operand that hold where it is used.
     fn facts_of<'f>(
         &'f self,

@@ -41,11 +41,12 @@ use super::view::path::Path;
 use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
+pub(crate) use comparisons::{mirrored, negated};
 use facts::Facts;
 use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
 use keys::{Key, Keys};
-use local_size::local_size;
+use local_size::LocalSize;
 use parameters::Parameters;
 use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
@@ -62,8 +63,7 @@ pub(crate) struct RangePoint<'v, 'a, 'w> {
 pub(crate) struct Ranges<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     options: &'a Options,
-    /// The greatest workgroup size in each dimension, where it is known.
-    local_size: [Option<u32>; 3],
+    local_size: LocalSize,
     parameters: Parameters,
     functions: HashMap<FunctionIndex, FunctionRanges>,
 }
@@ -74,7 +74,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         Self {
             view,
             options,
-            local_size: local_size(view.index, options),
+            local_size: LocalSize::new(view.index, options),
             parameters: Parameters::default(),
             functions: HashMap::default(),
         }
@@ -102,6 +102,26 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let path = component.into_iter().collect();
         self.answer(point, |keys| keys.name(point.function, value, path))
+    }
+
+    /// Whether an integer is certain to be below a constant that a pipeline may specialise.
+    pub(crate) fn is_below(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, bound: Id) -> bool {
+        let is_positive = self.range(point, value, None).smin() >= 0;
+        let function = point.function;
+        let bound = local_size::constituent(self.view.index, bound);
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
+        let key = ranges.keys.name(function, value, Path::new());
+        if let Key::Value(variable, path) = &key
+            && self.local_size.bounds(self.view.index, *variable, path, bound)
+        {
+            return true;
+        }
+        let other = ranges.keys.name(function, bound, Path::new());
+        let mut facts = ranges.facts_in(function, &key, point.block, &point.facts);
+        facts.any(|fact| fact.other == other && fact.is_below(is_positive))
     }
 
     /// Words that name a number, the same for all loads and copies of it in the function.
@@ -141,7 +161,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         let solver = rules::Solver {
             function,
             options: self.options,
-            local_size: self.local_size,
+            local_size: &self.local_size,
             parameters: &self.parameters,
             glsl: &self.view.glsl,
         };

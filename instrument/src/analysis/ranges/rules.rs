@@ -3,6 +3,7 @@
 use super::glsl_operations::computed_glsl;
 use super::interval::Range;
 use super::keys::{Key, Keys};
+use super::local_size::LocalSize;
 use super::operations::computed;
 use super::parameters::Parameters;
 use crate::analysis::index::Index;
@@ -18,7 +19,7 @@ use crate::spv::{Id, Inst, op};
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
     pub(super) options: &'s Options,
-    pub(super) local_size: [Option<u32>; 3],
+    pub(super) local_size: &'s LocalSize,
     pub(super) parameters: &'s Parameters,
     /// The imported sets `GLSL.std.450`.
     pub(super) glsl: &'s [Id],
@@ -165,7 +166,7 @@ impl Solver<'_, '_, '_> {
     /// The bound of a built-in.
     pub(super) fn built_in(&self, variable: Id, path: &Path, bits: u32) -> Option<Range> {
         let kind = self.function.index.decoration(variable, decoration::BuiltIn)?;
-        let size = &self.local_size;
+        let size = &self.local_size.greatest;
         let product = || size.iter().try_fold(1u32, |all, part| all.checked_mul((*part)?));
         let count = match (kind, path.as_slice()) {
             // A subgroup has an invocation.

@@ -85,7 +85,7 @@ fn most(shape: &Shape) -> Option<u64> {
         next.op(op::Store, (variable, NEXT));
     }
     (shape.test)(if shape.tested_in == HEADER { header } else { next });
-    parts.ask(|view, l| TripCounts::new(view).most(l))
+    parts.ask(|view, l| TripCounts::new(view).most(l, None))
 }
 
 fn below_ten(code: &mut Code) {
