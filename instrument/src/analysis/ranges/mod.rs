@@ -125,17 +125,12 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     }
 
     /// Words that name a number, the same for all loads and copies of it in the function.
-    pub(crate) fn name(
-        &mut self,
-        function: &'v FunctionView<'a, 'w>,
-        value: Id,
-        component: Option<u32>,
-    ) -> SmallVec<[u32; 8]> {
+    pub(crate) fn name(&mut self, function: &'v FunctionView<'a, 'w>, value: Id) -> SmallVec<[u32; 8]> {
         let ranges = self
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let key = ranges.keys.name(function, value, component.into_iter().collect());
+        let key = ranges.keys.name(function, value, Path::new());
         let (kind, of, path) = match &key {
             Key::Value(id, path) => (0, id.word(), path),
             Key::Memory(definition, path) => (1, definition.to_usize() as u32, path),

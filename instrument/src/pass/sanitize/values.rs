@@ -49,12 +49,13 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         &mut self.values.ranges
     }
 
-    /// Words that name a number, whatever loads and copies are between.
+    /// Words that name a number, whatever loads and copies are between; a component by its vector, since the components that a check
+    /// tests decide how its message shows them.
     pub(super) fn name(&mut self, value: Id, component: Option<u32>) -> SmallVec<[u32; 8]> {
-        let is_vector = component_count(self.function.index, self.function.index.type_of(value)) > 1;
-        self.values
-            .ranges
-            .name(self.function, value, component.filter(|_| is_vector))
+        match component {
+            Some(component) => smallvec![u32::MAX - component, value.word()],
+            None => self.values.ranges.name(self.function, value),
+        }
     }
 
     /// Where a part of a value has an effect.
