@@ -10,7 +10,6 @@
 //! Conservative: a loop that the analysis does not understand may run for ever. The count is a closed form modulo the width of the
 //! counter, so overflow and every comparison are as the shader has them (`progression`).
 
-mod bounds;
 mod induction;
 mod progression;
 mod shifting;
@@ -20,7 +19,6 @@ mod tests;
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::loop_nest::Loop;
-use crate::analysis::ranges::Ranges;
 use crate::analysis::view::FunctionView;
 use crate::spv::{Id, op};
 use induction::Inductions;
@@ -44,10 +42,9 @@ impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
         Self { view }
     }
 
-    /// The most iterations of a loop, counted by how often the code behind its test is executed. `None`: not known. `ranges`: of
-    /// numbers that are not constant.
+    /// The most iterations of a loop, counted by how often the code behind its test is executed. `None`: not known.
     /// O(instructions of the loop).
-    pub(crate) fn most(&self, l: &Loop, mut ranges: Option<&mut Ranges<'v, 'a, 'w>>) -> Option<u64> {
+    pub(crate) fn most(&self, l: &Loop) -> Option<u64> {
         let mut back = self.predecessors(l, l.header);
         let Some(back) = back.next().filter(|_| back.next().is_none()) else {
             // Without a back edge nothing is repeated; a valid loop has at most one.
@@ -76,11 +73,7 @@ impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
             let is_behind = *number == back || l.continues.contains(number);
             let before_test = u64::from(is_behind || !self.is_first(l, *number));
             for comparison in self.comparisons(l, condition, &mut seen) {
-                let mut passes = passes(&mut inductions, comparison);
-                if let Some(ranges) = ranges.as_deref_mut().filter(|_| passes.is_none()) {
-                    passes = bounds::passes(ranges, self.view, &mut inductions, comparison);
-                }
-                if let Some(passes) = passes {
+                if let Some(passes) = passes(&mut inductions, comparison) {
                     let count = passes.saturating_add(before_test);
                     most = Some(most.map_or(count, |most| most.min(count)));
                 }

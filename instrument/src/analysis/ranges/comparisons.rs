@@ -55,7 +55,7 @@ pub(crate) fn mirrored(opcode: u16) -> u16 {
 }
 
 /// The comparison that holds if the given one does not.
-pub(crate) fn negated(opcode: u16) -> u16 {
+fn negated(opcode: u16) -> u16 {
     match opcode {
         op::IEqual => op::INotEqual,
         op::INotEqual => op::IEqual,

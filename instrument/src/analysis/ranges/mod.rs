@@ -41,7 +41,6 @@ use super::view::path::Path;
 use super::view::{FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
-pub(crate) use comparisons::{mirrored, negated};
 use facts::Facts;
 use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;

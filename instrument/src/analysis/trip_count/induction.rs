@@ -32,15 +32,6 @@ struct Sum {
     added: u64,
 }
 
-/// A value that changes by a constant step.
-pub(super) struct Steps {
-    /// What its phi takes where the loop is entered, and from where.
-    pub(super) entries: Vec<(Id, BlockIndex)>,
-    /// What it has more than its phi.
-    pub(super) added: u64,
-    pub(super) step: u64,
-}
-
 /// The inductions of a loop.
 pub(super) struct Inductions<'v, 'a, 'w> {
     pub(super) view: &'v FunctionView<'a, 'w>,
@@ -74,41 +65,6 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
             first: wrapped(first?.wrapping_add(added), bits),
             step: wrapped(step, bits),
             bits,
-        })
-    }
-
-    /// The same, of a value that begins with one of a range: the step, what was added, and the values that it begins with and the
-    /// blocks that these come from.
-    pub(super) fn steps(&mut self, value: Id) -> Option<Steps> {
-        let bits = self.bits(value)?;
-        let Sum { phi, added } = self.sum(value)?;
-        let (_, Next::Value(next)) = self.operands(phi)? else {
-            return None;
-        };
-        let step = self.sum(next).filter(|sum| sum.phi == phi)?.added;
-        let entries: Option<Vec<(Id, BlockIndex)>> = match phi {
-            Phi::Value(id) => {
-                let index = self.view.index;
-                let phi = index.def(id)?;
-                let pairs = phi.phi_pairs().map(|(operand, from)| {
-                    let from = index.block_of_label(self.view.function, from)?;
-                    Some((operand, from))
-                });
-                pairs.collect()
-            }
-            Phi::Memory(number) => {
-                let phi = self.view.memory.definitions.get(number)?;
-                let operands = phi.operands.iter();
-                operands
-                    .map(|(from, operand)| Some((self.stored(*operand)?, *from)))
-                    .collect()
-            }
-        };
-        let entries = entries?.into_iter().filter(|(_, from)| *from != self.back);
-        Some(Steps {
-            entries: entries.collect(),
-            added: wrapped(added, bits),
-            step: wrapped(step, bits),
         })
     }
 

@@ -85,7 +85,7 @@ fn most(shape: &Shape) -> Option<u64> {
         next.op(op::Store, (variable, NEXT));
     }
     (shape.test)(if shape.tested_in == HEADER { header } else { next });
-    parts.ask(|view, l| TripCounts::new(view).most(l, None))
+    parts.ask(|view, l| TripCounts::new(view).most(l))
 }
 
 fn below_ten(code: &mut Code) {

@@ -105,7 +105,7 @@ pub(crate) fn plant(
         ranges: Ranges::new(&view, options),
     };
     let repetitions = match options.sanitize.checks.contains(Check::Loops) {
-        true => Repetitions::of_module(&view, &mut values.ranges),
+        true => Repetitions::of_module(&view),
         false => Table::default(),
     };
     for (number, function) in index.functions.iter() {

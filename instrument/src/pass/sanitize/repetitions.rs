@@ -2,7 +2,6 @@
 
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::loop_nest::LoopNest;
-use crate::analysis::ranges::Ranges;
 use crate::analysis::trip_count::TripCounts;
 use crate::analysis::view::ModuleView;
 
@@ -20,10 +19,7 @@ pub(super) struct Repetitions {
 
 impl Repetitions {
     /// Those of every function. O(instructions * depth of loops).
-    pub(super) fn of_module<'v, 'a, 'w>(
-        view: &'v ModuleView<'a, 'w>,
-        ranges: &mut Ranges<'v, 'a, 'w>,
-    ) -> Table<FunctionIndex, Self> {
+    pub(super) fn of_module(view: &ModuleView<'_, '_>) -> Table<FunctionIndex, Self> {
         let (index, graph) = (view.index, &view.graph);
         let mut all = index.functions.map(|_| Self {
             most: Vec::new(),
@@ -50,7 +46,7 @@ impl Repetitions {
             let nest = own_view.map_or(&none, |view| view.loops());
             if let Some((own, view)) = all.get_mut(number).zip(own_view) {
                 let counts = TripCounts::new(view);
-                let most = nest.loops().iter().map(|l| counts.most(l, Some(&mut *ranges)));
+                let most = nest.loops().iter().map(|l| counts.most(l));
                 own.most = most.map(|most| most.filter(|most| *most < LIMIT)).collect();
             }
             let own = all.get(number).cloned().unwrap_or_default();
