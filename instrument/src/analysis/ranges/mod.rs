@@ -38,7 +38,7 @@ mod tests;
 use super::effects::Condition;
 use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _};
 use super::view::path::Path;
-use super::view::{FunctionView, ModuleView};
+use super::view::{AccessKind, FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
 use facts::Facts;
@@ -46,7 +46,7 @@ use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
 use keys::{Key, Keys};
 use local_size::LocalSize;
-use parameters::Parameters;
+use parameters::{Parameter, Parameters, integer_parameters};
 use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -167,5 +167,79 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     pub(crate) fn bits(&self, value: Id) -> Option<u32> {
         let index = self.view.index;
         integer_bits(index, index.type_of(value))
+    }
+
+    /// Finds the ranges of the parameters of a function, and of those that call it. O(calls of these functions) questions.
+    fn find_parameters(&mut self, function: FunctionIndex) {
+        let graph = &self.view.graph;
+        if self.parameters.order.is_empty() {
+            let (order, _) = graph.callees_first();
+            self.parameters.order = order.into_iter().rev().zip(0..).collect();
+        }
+        let mut worklist = vec![function];
+        let mut new = Vec::new();
+        while let Some(number) = worklist.pop() {
+            let is_ordered = self.parameters.order.contains_key(&number);
+            if is_ordered && self.parameters.found.insert(number) {
+                let parameters = integer_parameters(self.view.index, number);
+                if !parameters.is_empty() {
+                    worklist.extend(self.view.calls_of(number).map(|(caller, _)| caller));
+                    new.push((number, parameters));
+                }
+            }
+        }
+        new.sort_by_key(|(number, _)| self.parameters.order.get(number).copied());
+        for (number, parameters) in new {
+            let calls: Vec<(FunctionIndex, usize)> = self.view.calls_of(number).collect();
+            for parameter in &parameters {
+                for part in &parameter.parts {
+                    let arguments = calls.iter().filter_map(|call| self.argument(*call, parameter, part));
+                    let joined = arguments.reduce(|one, other| Some(one?.join(other?)));
+                    if let Some(range) = joined.flatten() {
+                        self.parameters.ranges.insert((parameter.id, part.clone()), range);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The range of an argument. `None`: the call is never made; nothing is known.
+    fn argument(
+        &mut self,
+        (caller, offset): (FunctionIndex, usize),
+        parameter: &Parameter,
+        part: &Path,
+    ) -> Option<Option<Range>> {
+        let Some(function) = self.view.function(caller) else {
+            return Some(None);
+        };
+        let block = function.block_at(offset)?;
+        if !function.graph.is_reachable(block) {
+            return None;
+        }
+        let Some(call) = function.index.insts(offset, function.function.end).next() else {
+            return Some(None);
+        };
+        let point = RangePoint {
+            function,
+            block,
+            facts: Facts::default(),
+        };
+        let argument = call.ids(4).nth(parameter.position)?;
+        if !parameter.is_pointer {
+            return Some(Some(self.range(&point, argument, part.first().copied())));
+        }
+        let passed = function
+            .accesses
+            .at(offset)
+            .find(|access| access.kind == AccessKind::Argument(parameter.position) && access.place.is_exact);
+        let Some(place) = passed.map(|access| &access.place) else {
+            return Some(None);
+        };
+        let path: Path = place.path.iter().chain(part).copied().collect();
+        let seen = function.memory.seen_by_event(offset);
+        let mut held = seen.filter(|definition| function.cell_has(*definition, place.object, &path));
+        let definition = held.next().filter(|_| held.next().is_none());
+        Some(definition.map(|definition| self.range_held(&point, definition, path)))
     }
 }
