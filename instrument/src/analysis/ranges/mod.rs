@@ -34,6 +34,7 @@ mod parameters;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod widths;
 
 use super::effects::Condition;
 use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _};
@@ -47,9 +48,9 @@ pub(crate) use interval::Range;
 use keys::{Key, Keys};
 use local_size::LocalSize;
 use parameters::{Parameter, Parameters, integer_parameters};
-use rules::integer_bits;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
+use widths::integer_bits;
 
 /// A place in a function: what is known there.
 pub(crate) struct RangePoint<'v, 'a, 'w> {

@@ -1,7 +1,7 @@
 //! The ranges of parameters: those of the arguments of all calls.
 
 use super::interval::Range;
-use super::rules::integer_bits;
+use super::widths::integer_bits;
 use crate::analysis::effects::component_count;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::FunctionIndex;

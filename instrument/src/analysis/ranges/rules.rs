@@ -6,7 +6,7 @@ use super::keys::{Key, Keys};
 use super::local_size::LocalSize;
 use super::operations::computed;
 use super::parameters::Parameters;
-use crate::analysis::index::Index;
+use super::widths::integer_bits;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::view::path::{Path, type_at};
@@ -204,13 +204,4 @@ pub(super) fn is_by_component(opcode: u16) -> bool {
             | op::UMod..=op::SMod
             | op::ShiftRightLogical..=op::BitCount
     )
-}
-
-/// Width of an integer type or of the components of a vector of integers, if it has at most 64 bits.
-pub(super) fn integer_bits(index: &Index<'_>, ty: Id) -> Option<u32> {
-    let mut ty = index.def(ty)?;
-    if ty.opcode() == op::TypeVector {
-        ty = index.def(ty.element_type())?;
-    }
-    (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
 }
