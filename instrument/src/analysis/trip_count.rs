@@ -1,5 +1,5 @@
-//! How often does a loop run? Upper limits on the iterations of loops that count from one constant to another by a constant step, and
-//! of those whose back edge is never taken.
+//! How often does a loop run? Upper limits on the iterations of loops that count from one constant to another by a constant step, of
+//! those that shift or divide a number by a constant, and of those whose back edge is never taken.
 //!
 //! ```text
 //! %i = Phi %int %zero %entry %next %continue      Store %i %zero
@@ -12,6 +12,7 @@
 
 mod induction;
 mod progression;
+mod shifting;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,6 @@ use crate::analysis::loop_nest::Loop;
 use crate::analysis::view::FunctionView;
 use crate::spv::{Id, op};
 use induction::Inductions;
-use progression::Progression;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
 
@@ -198,8 +198,15 @@ fn passes(inductions: &mut Inductions<'_, '_, '_>, condition: Condition) -> Opti
         (Some(bound), None) => (right, bound, false),
         _ => return None,
     };
-    let Progression { first, step, bits } = inductions.of(value)?;
-    let holds = progression::values_where(comparison.opcode(), bound, is_left, bits)?;
-    let stops = if condition.expected { holds.others(bits) } else { holds };
-    Progression { first, step, bits }.first_in(stops)
+    let stops = |bits| {
+        let holds = progression::values_where(comparison.opcode(), bound, is_left, bits)?;
+        Some(if condition.expected { holds.others(bits) } else { holds })
+    };
+    match inductions.of(value) {
+        Some(progression) => progression.first_in(stops(progression.bits)?),
+        None => {
+            let shifting = inductions.shifted(value)?;
+            shifting.first_in(stops(shifting.bits)?)
+        }
+    }
 }

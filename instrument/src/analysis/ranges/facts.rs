@@ -28,6 +28,33 @@ pub(super) struct Fact {
     around: Option<usize>,
 }
 
+impl Fact {
+    /// Whether the number is below the other one, as unsigned values. `is_positive`: it is not negative.
+    pub(super) fn is_below(&self, is_positive: bool) -> bool {
+        match (self.opcode, self.result) {
+            (op::ULessThan, true) | (op::UGreaterThanEqual, false) => true,
+            (op::SLessThan, true) | (op::SGreaterThanEqual, false) => is_positive,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Fact {
+    /// A comparison with some value, and its name.
+    pub(super) fn of_value(opcode: u16, result: bool) -> (Self, Key) {
+        let other = Key::Value(Id::new(1), Path::new());
+        let fact = Self {
+            opcode,
+            other: other.clone(),
+            result,
+            from: BlockIndex::default(),
+            around: None,
+        };
+        (fact, other)
+    }
+}
+
 /// The facts of a function, by the number that is compared.
 #[derive(Debug, Default)]
 pub(super) struct Facts {

@@ -1,12 +1,13 @@
 //! The ranges of the numbers of one function, as a fixpoint.
 use super::comparisons::refined;
+use super::differences::compared_difference;
 use super::facts::{Fact, Facts};
 use super::interval::Range;
 use super::keys::{Key, Keys};
-use super::rules::{Operand, Rule, Solver, integer_bits, result};
+use super::rules::{Operand, Rule, Solver, result};
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::view::FunctionView;
-use crate::spv::Id;
+use crate::spv::op;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
 
@@ -51,24 +52,15 @@ impl FunctionRanges {
         }
     }
 
-    /// The range of a value in a block, where more facts hold.
-    pub(super) fn at(
-        &mut self,
-        solver: &Solver<'_, '_, '_>,
-        value: Id,
-        component: Option<u32>,
-        block: BlockIndex,
-        more: &Facts,
-    ) -> Range {
-        let function = solver.function;
-        let bits = integer_bits(function.index, function.index.type_of(value)).unwrap_or(64);
-        let key = self.keys.name(function, value, component.into_iter().collect());
-        self.solve(solver, &key);
+    /// The range of a number in a block, where more facts hold.
+    pub(super) fn at(&mut self, solver: &Solver<'_, '_, '_>, key: &Key, block: BlockIndex, more: &Facts) -> Range {
+        let bits = solver.bits(key).unwrap_or(64);
+        self.solve(solver, key);
         let mut steps = MOST_STEPS;
         let found = if self.facts.is_empty() && more.is_empty() {
-            self.ranges.get(&key).copied().flatten()
+            self.ranges.get(key).copied().flatten()
         } else {
-            self.again(solver, &key, (block, more), &mut steps, MOST_LEVELS)
+            self.again(solver, key, (block, more), &mut steps, MOST_LEVELS)
         };
         found.unwrap_or(Range::full(bits))
     }
@@ -135,13 +127,21 @@ impl FunctionRanges {
         };
         *steps -= 1;
         let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
-        for operand in operands {
+        for operand in &operands {
             ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
         }
-        match result(opcode, extended, &ranges, bits) {
-            Some(range) => current.meet(range).or(Some(current)),
-            None => Some(current),
-        }
+        let here = |operand: &Operand| Operand {
+            block,
+            ..operand.clone()
+        };
+        let difference = match (opcode, operands.as_slice()) {
+            (op::ISub, [left, right]) => self.difference(solver, (&here(left), right), &ranges, Some(more)),
+            _ => None,
+        };
+        let found = [result(opcode, extended, &ranges, bits), difference]
+            .into_iter()
+            .flatten();
+        Some(found.fold(current, |current, range| current.meet(range).unwrap_or(current)))
     }
 
     /// The range of an operand under the comparisons that hold where it is used, by the ranges that `range_of` gives for the numbers
@@ -194,6 +194,18 @@ impl FunctionRanges {
         found
     }
 
+    /// The comparisons of a number that hold in a block.
+    pub(super) fn facts_in<'f>(
+        &'f self,
+        function: &'f FunctionView<'_, '_>,
+        key: &Key,
+        block: BlockIndex,
+        more: &'f Facts,
+    ) -> impl Iterator<Item = &'f Fact> {
+        let own = self.facts.at(function, key, block);
+        own.chain(more.at(function, key, block))
+    }
+
     /// The comparisons of an operand that hold where it is used.
     fn facts_of<'f>(
         &'f self,
@@ -208,6 +220,18 @@ impl FunctionRanges {
             .flat_map(move |to| self.facts.on_edge(key, block, to));
         let more = more.into_iter().flat_map(move |more| more.at(function, key, block));
         self.facts.at(function, key, block).chain(on_edge).chain(more)
+    }
+
+    /// The range of a difference by the comparisons of its operands that hold where `left` is used.
+    fn difference(
+        &self,
+        solver: &Solver<'_, '_, '_>,
+        (left, right): (&Operand, &Operand),
+        ranges: &[Range],
+        more: Option<&Facts>,
+    ) -> Option<Range> {
+        let &[of_left, of_right] = ranges else { return None };
+        compared_difference(self.facts_of(solver, left, more), &right.key, of_left, of_right)
     }
 
     /// Finds the range of a number, and of all that it depends on.
@@ -327,7 +351,16 @@ impl FunctionRanges {
                 operands,
             } => {
                 let ranges: SmallVec<[Range; 4]> = operands.iter().map(operand).collect::<Option<_>>()?;
-                result(*opcode, *extended, &ranges, node.bits).or(Some(Range::full(node.bits)))
+                let range = result(*opcode, *extended, &ranges, node.bits).unwrap_or(Range::full(node.bits));
+                let difference = match (*opcode, operands.as_slice()) {
+                    (op::ISub, [left, right]) => self.difference(solver, (left, right), &ranges, None),
+                    _ => None,
+                };
+                Some(
+                    difference
+                        .and_then(|difference| range.meet(difference))
+                        .unwrap_or(range),
+                )
             }
         }
     }

@@ -11,6 +11,8 @@
 //! Loads and copies have the name of the number that they take ([`keys`]), so that a comparison of one load holds for the others of the
 //! same stores, and an unoptimised module has the ranges of an optimised one.
 //!
+//! A parameter has the ranges of the arguments of all calls ([`parameters`]).
+//!
 //! The first question about a number finds all numbers that it depends on, and their ranges as a fixpoint: they begin empty and
 //! grow; one that has grown [`GROWTHS`] times is widened, so that a loop ends in a few steps; then two passes take back what the widening
 //! has given too much ([`fixpoint`]). Later questions have the answer. O(instructions) for a function.
@@ -20,6 +22,7 @@
 
 mod bit_operations;
 mod comparisons;
+mod differences;
 mod facts;
 mod fixpoint;
 mod glsl_operations;
@@ -27,21 +30,27 @@ mod interval;
 mod keys;
 mod local_size;
 mod operations;
+mod parameters;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod widths;
 
 use super::effects::Condition;
-use super::index::typed::{BlockIndex, FunctionIndex};
-use super::view::{FunctionView, ModuleView};
+use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _};
+use super::view::path::Path;
+use super::view::{AccessKind, FunctionView, ModuleView};
 use crate::options::Options;
 use crate::spv::Id;
 use facts::Facts;
 use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
-use local_size::local_size;
-use rules::integer_bits;
+use keys::{Key, Keys};
+use local_size::LocalSize;
+use parameters::{Parameter, Parameters, integer_parameters};
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
+use widths::integer_bits;
 
 /// A place in a function: what is known there.
 pub(crate) struct RangePoint<'v, 'a, 'w> {
@@ -54,8 +63,8 @@ pub(crate) struct RangePoint<'v, 'a, 'w> {
 pub(crate) struct Ranges<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     options: &'a Options,
-    /// The parts of the workgroup size, if all entry points have one that is constant.
-    local_size: Option<[u32; 3]>,
+    local_size: LocalSize,
+    parameters: Parameters,
     functions: HashMap<FunctionIndex, FunctionRanges>,
 }
 
@@ -65,7 +74,8 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         Self {
             view,
             options,
-            local_size: local_size(view.index),
+            local_size: LocalSize::new(view.index, options),
+            parameters: Parameters::default(),
             functions: HashMap::default(),
         }
     }
@@ -90,7 +100,55 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
 
     /// The range of an integer or of a component of a vector.
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
+        let path = component.into_iter().collect();
+        self.answer(point, |keys| keys.name(point.function, value, path))
+    }
+
+    /// Whether an integer is certain to be below a constant that a pipeline may specialise.
+    pub(crate) fn is_below(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, bound: Id) -> bool {
+        let is_positive = self.range(point, value, None).smin() >= 0;
         let function = point.function;
+        let bound = local_size::constituent(self.view.index, bound);
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
+        let key = ranges.keys.name(function, value, Path::new());
+        if let Key::Value(variable, path) = &key
+            && self.local_size.bounds(self.view.index, *variable, path, bound)
+        {
+            return true;
+        }
+        let other = ranges.keys.name(function, bound, Path::new());
+        let mut facts = ranges.facts_in(function, &key, point.block, &point.facts);
+        facts.any(|fact| fact.other == other && fact.is_below(is_positive))
+    }
+
+    /// Words that name a number, the same for all loads and copies of it in the function.
+    pub(crate) fn name(&mut self, function: &'v FunctionView<'a, 'w>, value: Id) -> SmallVec<[u32; 8]> {
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
+        let key = ranges.keys.name(function, value, Path::new());
+        let (kind, of, path) = match &key {
+            Key::Value(id, path) => (0, id.word(), path),
+            Key::Memory(definition, path) => (1, definition.to_usize() as u32, path),
+        };
+        [path.len() as u32 * 2 + kind, of]
+            .into_iter()
+            .chain(path.iter().copied())
+            .collect()
+    }
+
+    /// The range of a part of what a definition holds.
+    fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
+        self.answer(point, |keys| keys.held(point.function, definition, path))
+    }
+
+    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut Keys) -> Key) -> Range {
+        let function = point.function;
+        self.find_parameters(function.number);
         let ranges = self
             .functions
             .entry(function.number)
@@ -98,15 +156,91 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         let solver = rules::Solver {
             function,
             options: self.options,
-            local_size: self.local_size,
+            local_size: &self.local_size,
+            parameters: &self.parameters,
             glsl: &self.view.glsl,
         };
-        ranges.at(&solver, value, component, point.block, &point.facts)
+        let key = name(&mut ranges.keys);
+        ranges.at(&solver, &key, point.block, &point.facts)
     }
 
     /// Width of an integer type or of the components of a vector of integers.
     pub(crate) fn bits(&self, value: Id) -> Option<u32> {
         let index = self.view.index;
         integer_bits(index, index.type_of(value))
+    }
+
+    /// Finds the ranges of the parameters of a function, and of those that call it. O(calls of these functions) questions.
+    fn find_parameters(&mut self, function: FunctionIndex) {
+        let graph = &self.view.graph;
+        if self.parameters.order.is_empty() {
+            let (order, _) = graph.callees_first();
+            self.parameters.order = order.into_iter().rev().zip(0..).collect();
+        }
+        let mut worklist = vec![function];
+        let mut new = Vec::new();
+        while let Some(number) = worklist.pop() {
+            let is_ordered = self.parameters.order.contains_key(&number);
+            if is_ordered && self.parameters.found.insert(number) {
+                let parameters = integer_parameters(self.view.index, number);
+                if !parameters.is_empty() {
+                    worklist.extend(self.view.calls_of(number).map(|(caller, _)| caller));
+                    new.push((number, parameters));
+                }
+            }
+        }
+        new.sort_by_key(|(number, _)| self.parameters.order.get(number).copied());
+        for (number, parameters) in new {
+            let calls: Vec<(FunctionIndex, usize)> = self.view.calls_of(number).collect();
+            for parameter in &parameters {
+                for part in &parameter.parts {
+                    let arguments = calls.iter().filter_map(|call| self.argument(*call, parameter, part));
+                    let joined = arguments.reduce(|one, other| Some(one?.join(other?)));
+                    if let Some(range) = joined.flatten() {
+                        self.parameters.ranges.insert((parameter.id, part.clone()), range);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The range of an argument. `None`: the call is never made; nothing is known.
+    fn argument(
+        &mut self,
+        (caller, offset): (FunctionIndex, usize),
+        parameter: &Parameter,
+        part: &Path,
+    ) -> Option<Option<Range>> {
+        let Some(function) = self.view.function(caller) else {
+            return Some(None);
+        };
+        let block = function.block_at(offset)?;
+        if !function.graph.is_reachable(block) {
+            return None;
+        }
+        let Some(call) = function.index.insts(offset, function.function.end).next() else {
+            return Some(None);
+        };
+        let point = RangePoint {
+            function,
+            block,
+            facts: Facts::default(),
+        };
+        let argument = call.ids(4).nth(parameter.position)?;
+        if !parameter.is_pointer {
+            return Some(Some(self.range(&point, argument, part.first().copied())));
+        }
+        let passed = function
+            .accesses
+            .at(offset)
+            .find(|access| access.kind == AccessKind::Argument(parameter.position) && access.place.is_exact);
+        let Some(place) = passed.map(|access| &access.place) else {
+            return Some(None);
+        };
+        let path: Path = place.path.iter().chain(part).copied().collect();
+        let seen = function.memory.seen_by_event(offset);
+        let mut held = seen.filter(|definition| function.cell_has(*definition, place.object, &path));
+        let definition = held.next().filter(|_| held.next().is_none());
+        Some(definition.map(|definition| self.range_held(&point, definition, path)))
     }
 }

@@ -3,12 +3,14 @@
 use super::glsl_operations::computed_glsl;
 use super::interval::Range;
 use super::keys::{Key, Keys};
+use super::local_size::LocalSize;
 use super::operations::computed;
-use crate::analysis::index::Index;
+use super::parameters::Parameters;
+use super::widths::integer_bits;
 use crate::analysis::index::constant::Length;
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::view::path::{Path, type_at};
-use crate::analysis::view::{FunctionView, Origin};
+use crate::analysis::view::{FunctionView, ObjectClass, Origin};
 use crate::options::Options;
 use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
@@ -17,7 +19,8 @@ use crate::spv::{Id, Inst, op};
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
     pub(super) options: &'s Options,
-    pub(super) local_size: Option<[u32; 3]>,
+    pub(super) local_size: &'s LocalSize,
+    pub(super) parameters: &'s Parameters,
     /// The imported sets `GLSL.std.450`.
     pub(super) glsl: &'s [Id],
 }
@@ -95,9 +98,19 @@ impl Solver<'_, '_, '_> {
                     });
                     Rule::Join(operands.collect())
                 }
+                Some(entry) if entry.origin == Origin::Entry => {
+                    self.passed(*definition, path).map_or(full, Rule::Fixed)
+                }
                 _ => full,
             },
         }
+    }
+
+    /// The range of what the callers pass, of a definition at the start of the function.
+    fn passed(&self, definition: DefIndex, path: &Path) -> Option<Range> {
+        let object = self.function.object(definition)?;
+        let is_parameter = matches!(object.class, ObjectClass::Parameter(_));
+        self.parameters.get(object.pointer, path).filter(|_| is_parameter)
     }
 
     /// How the part at `path` of the result of an instruction is computed. `None` if nothing is known.
@@ -113,6 +126,7 @@ impl Solver<'_, '_, '_> {
                 };
             }
             op::ConstantNull => return Some(Rule::Fixed(Range::only(0, bits))),
+            op::FunctionParameter => return Some(Rule::Fixed(self.parameters.get(inst.result(), path)?)),
             _ => {}
         }
         let block = function.block_of(inst.result())?;
@@ -152,11 +166,12 @@ impl Solver<'_, '_, '_> {
     /// The bound of a built-in.
     pub(super) fn built_in(&self, variable: Id, path: &Path, bits: u32) -> Option<Range> {
         let kind = self.function.index.decoration(variable, decoration::BuiltIn)?;
-        let size = || self.local_size;
-        let product = || size()?.iter().try_fold(1u32, |all, part| all.checked_mul(*part));
+        let size = &self.local_size.greatest;
+        let product = || size.iter().try_fold(1u32, |all, part| all.checked_mul((*part)?));
         let count = match (kind, path.as_slice()) {
-            (built_in::LocalInvocationIndex, []) => product()?,
-            (built_in::LocalInvocationId, [component]) => *size()?.get(*component as usize)?,
+            // A subgroup has an invocation.
+            (built_in::LocalInvocationIndex | built_in::SubgroupId, []) => product()?,
+            (built_in::LocalInvocationId, [component]) => (*size.get(*component as usize)?)?,
             // Vulkan, VkPhysicalDeviceSubgroupProperties: at most 128 invocations.
             (built_in::SubgroupLocalInvocationId, []) => 128,
             _ => return None,
@@ -189,13 +204,4 @@ pub(super) fn is_by_component(opcode: u16) -> bool {
             | op::UMod..=op::SMod
             | op::ShiftRightLogical..=op::BitCount
     )
-}
-
-/// Width of an integer type or of the components of a vector of integers, if it has at most 64 bits.
-pub(super) fn integer_bits(index: &Index<'_>, ty: Id) -> Option<u32> {
-    let mut ty = index.def(ty)?;
-    if ty.opcode() == op::TypeVector {
-        ty = index.def(ty.element_type())?;
-    }
-    (ty.opcode() == op::TypeInt && (1..=64).contains(&ty.width())).then(|| ty.width())
 }

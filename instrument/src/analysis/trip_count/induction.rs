@@ -1,7 +1,8 @@
 //! Values that change by a constant in each iteration of a loop: a phi of its header, of values or of memory, that takes a constant
-//! where the loop is entered, and itself with a constant added where it is repeated.
+//! where the loop is entered, and itself with a constant added where it is repeated, or shifted or divided by a constant.
 
 use super::progression::Progression;
+use super::shifting::{Shifting, is_shift};
 use crate::analysis::index::constant::wrapped;
 use crate::analysis::index::typed::{BlockIndex, DefIndex};
 use crate::analysis::loop_nest::Loop;
@@ -14,6 +15,14 @@ use rustc_hash::FxHashMap as HashMap;
 enum Phi {
     Value(Id),
     Memory(DefIndex),
+}
+
+/// What a phi takes where the loop is repeated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Itself.
+    Same,
+    Value(Id),
 }
 
 /// A phi and what is added to it.
@@ -47,43 +56,84 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     pub(super) fn of(&mut self, value: Id) -> Option<Progression> {
         let bits = self.bits(value)?;
         let Sum { phi, added } = self.sum(value)?;
-        let (first, step) = match phi {
-            Phi::Value(id) => {
-                let label = self.view.index.blocks.get(self.back)?.label;
-                let phi = self.view.index.def(id)?;
-                let (mut first, mut step) = (Same::default(), Same::default());
-                for (operand, from) in phi.phi_pairs() {
-                    match from == label {
-                        true => step.add(self.step(Phi::Value(id), operand)),
-                        false => first.add(self.initial(operand)),
-                    }
-                }
-                (first.value()?, step.value()?)
-            }
-            Phi::Memory(number) => {
-                let phi = self.view.memory.definitions.get(number)?;
-                let (mut first, mut step) = (Same::default(), Same::default());
-                for (from, operand) in &phi.operands {
-                    let stored = self.stored(*operand);
-                    match *from == self.back {
-                        true if *operand == number => step.add(Some(0)),
-                        true => step.add(stored.and_then(|stored| self.step(Phi::Memory(number), stored))),
-                        false => first.add(stored.and_then(|stored| self.initial(stored))),
-                    }
-                }
-                (first.value()?, step.value()?)
-            }
+        let (first, next) = self.operands(phi)?;
+        let step = match next {
+            Next::Same => 0,
+            Next::Value(value) => self.sum(value).filter(|sum| sum.phi == phi)?.added,
         };
         Some(Progression {
-            first: wrapped(first.wrapping_add(added), bits),
+            first: wrapped(first?.wrapping_add(added), bits),
             step: wrapped(step, bits),
             bits,
         })
     }
 
-    /// What the phi gets more in each iteration if it takes this value.
-    fn step(&mut self, phi: Phi, value: Id) -> Option<u64> {
-        self.sum(value).filter(|sum| sum.phi == phi).map(|sum| sum.added)
+    /// The same, of a value that is shifted or divided by a constant in each iteration.
+    pub(super) fn shifted(&mut self, value: Id) -> Option<Shifting> {
+        let bits = self.bits(value)?;
+        let (phi, is_behind) = match self.sum(value) {
+            Some(Sum { phi, added: 0 }) => (phi, false),
+            Some(_) => return None,
+            None => (self.shift(value)?.0, true),
+        };
+        let (first, Next::Value(next)) = self.operands(phi)? else {
+            return None;
+        };
+        let (of, opcode, by) = self.shift(next)?;
+        (of == phi).then_some(Shifting {
+            first: first.map(|first| wrapped(first, bits)),
+            is_behind,
+            opcode,
+            by,
+            bits,
+        })
+    }
+
+    /// The phi that an instruction shifts or divides, its opcode, and by how much.
+    fn shift(&mut self, value: Id) -> Option<(Phi, u16, u64)> {
+        let (mut at, mut before) = (value, usize::MAX);
+        let inst = loop {
+            let inst = self.view.index.def(at).filter(|inst| inst.offset < before)?;
+            match self.copied(&inst) {
+                Some(source) => (at, before) = (source, inst.offset),
+                None => break inst,
+            }
+        };
+        let by = Some(inst.opcode()).filter(|opcode| is_shift(*opcode) && inst.words.len() == 5);
+        let by = by.and_then(|_| self.constant(inst.id(4)))?;
+        match self.sum(inst.id(3))? {
+            Sum { phi, added: 0 } => Some((phi, inst.opcode(), by)),
+            Sum { .. } => None,
+        }
+    }
+
+    /// The constant that a phi takes where the loop is entered, if it is one, and what it takes where it is repeated.
+    fn operands(&self, phi: Phi) -> Option<(Option<u64>, Next)> {
+        let (mut first, mut next) = (Same::default(), Same::default());
+        match phi {
+            Phi::Value(id) => {
+                let label = self.view.index.blocks.get(self.back)?.label;
+                let phi = self.view.index.def(id)?;
+                for (operand, from) in phi.phi_pairs() {
+                    match from == label {
+                        true => next.add(Some(Next::Value(operand))),
+                        false => first.add(self.initial(operand)),
+                    }
+                }
+            }
+            Phi::Memory(number) => {
+                let phi = self.view.memory.definitions.get(number)?;
+                for (from, operand) in &phi.operands {
+                    let stored = self.stored(*operand);
+                    match *from == self.back {
+                        true if *operand == number => next.add(Some(Next::Same)),
+                        true => next.add(stored.map(Next::Value)),
+                        false => first.add(stored.and_then(|stored| self.initial(stored))),
+                    }
+                }
+            }
+        }
+        Some((first.value(), next.value()?))
     }
 
     pub(super) fn constant(&self, id: Id) -> Option<u64> {
@@ -206,21 +256,26 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     }
 }
 
-/// One number that is the same each time, if there is one.
-#[derive(Default)]
-struct Same {
-    found: Option<Option<u64>>,
+/// What is the same each time, if there is such.
+struct Same<T> {
+    found: Option<Option<T>>,
 }
 
-impl Same {
-    fn add(&mut self, value: Option<u64>) {
+impl<T> Default for Same<T> {
+    fn default() -> Self {
+        Self { found: None }
+    }
+}
+
+impl<T: Copy + PartialEq> Same<T> {
+    fn add(&mut self, value: Option<T>) {
         self.found = match self.found {
             None => Some(value),
             Some(found) => Some(found.filter(|found| Some(*found) == value)),
         };
     }
 
-    fn value(self) -> Option<u64> {
+    fn value(self) -> Option<T> {
         self.found.flatten()
     }
 }

@@ -20,6 +20,10 @@ pub(super) struct Values {
 }
 
 impl Values {
+    pub(super) fn contains(self, value: u64, bits: u32) -> bool {
+        u128::from(wrapped(value.wrapping_sub(self.start), bits)) < self.count
+    }
+
     /// All other values.
     pub(super) fn others(self, bits: u32) -> Self {
         let all = 1 << bits;

@@ -79,6 +79,13 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         smallvec![self.inst.id(3), self.inst.id(4)]
     }
 
+    fn tested_operands(&self) -> SmallVec<[Id; 2]> {
+        match self.fault {
+            Fault::Zero => smallvec![self.inst.id(4)],
+            Fault::Overflow => self.operands(),
+        }
+    }
+
     fn can_fail<'v, 'a>(
         &self,
         ranges: &mut Ranges<'v, 'a, 'w>,

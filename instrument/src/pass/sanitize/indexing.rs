@@ -9,10 +9,10 @@ use super::values::ValueFacts;
 use crate::analysis::effects::{EffectPoint, ValuePart};
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
+use crate::analysis::ranges::RangePoint;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Literal, op};
-use smallvec::{SmallVec, smallvec};
 
 /// An index with the size that it must be below.
 pub(super) struct Indexing {
@@ -97,12 +97,8 @@ pub(super) fn plant_indexing<'w>(
         Size::Constant(size) => facts.ranges().bits(size) == Some(bits.max(32)),
         Size::Length { .. } => bits <= 32,
     };
-    let can_fail = |max: u64| match indexing.size {
-        Size::Fixed(size) => max >= size,
-        Size::Constant(_) | Size::Length { .. } => true,
-    };
     let here = facts.at(block, &[]);
-    if !is_comparable || !can_fail(facts.ranges().range(&here, indexing.index, None).max()) {
+    if !is_comparable || !can_fail(facts, &here, indexing) {
         return;
     }
     let points = match pointer {
@@ -113,11 +109,13 @@ pub(super) fn plant_indexing<'w>(
         }],
         None => facts.points(&ValuePart::whole(inst.result())),
     };
-    let key = key(check, indexing);
+    let key = key(facts, check, indexing);
     for point in points {
         let at = facts.at(point.block, &point.conditions);
-        let max = facts.ranges().range(&at, indexing.index, None).max();
-        if !can_fail(max) || planter.is_tested(facts.function, &key, &point) || !are_scalars(index, &point) {
+        if !can_fail(facts, &at, indexing)
+            || planter.is_tested(facts.function, &key, &point)
+            || !are_scalars(index, &point)
+        {
             continue;
         }
         let Some(position) = planter.selected_position(block, &inst) else {
@@ -137,8 +135,20 @@ pub(super) fn plant_indexing<'w>(
     }
 }
 
-fn key(check: Check, indexing: &Indexing) -> TestKey {
-    let mut words: SmallVec<[u32; 8]> = smallvec![indexing.index.word()];
+fn can_fail<'v, 'a, 'w>(
+    facts: &mut ValueFacts<'_, 'v, 'a, 'w>,
+    at: &RangePoint<'v, 'a, 'w>,
+    indexing: &Indexing,
+) -> bool {
+    match indexing.size {
+        Size::Fixed(size) => facts.ranges().range(at, indexing.index, None).max() >= size,
+        Size::Constant(size) => !facts.ranges().is_below(at, indexing.index, size),
+        Size::Length { .. } => true,
+    }
+}
+
+fn key(facts: &mut ValueFacts<'_, '_, '_, '_>, check: Check, indexing: &Indexing) -> TestKey {
+    let mut words = facts.name(indexing.index, None);
     match &indexing.size {
         Size::Fixed(size) => words.extend([0, *size as u32, (size >> 32) as u32]),
         Size::Constant(size) => words.extend([1, size.word()]),

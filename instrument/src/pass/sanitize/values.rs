@@ -20,7 +20,7 @@ use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
 /// Components of the largest vectors that have checks.
@@ -47,6 +47,15 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
 
     pub(super) fn ranges(&mut self) -> &mut Ranges<'v, 'a, 'w> {
         &mut self.values.ranges
+    }
+
+    /// Words that name a number, whatever loads and copies are between; a component by its vector, since the components that a check
+    /// tests decide how its message shows them.
+    pub(super) fn name(&mut self, value: Id, component: Option<u32>) -> SmallVec<[u32; 8]> {
+        match component {
+            Some(component) => smallvec![u32::MAX - component, value.word()],
+            None => self.values.ranges.name(self.function, value),
+        }
     }
 
     /// Where a part of a value has an effect.
@@ -87,8 +96,13 @@ pub(super) trait ValueCheck<'w> {
         false
     }
 
-    /// The operands that the test depends on, and that the message shows in this order.
+    /// The operands that the message shows, in this order.
     fn operands(&self) -> SmallVec<[Id; 2]>;
+
+    /// The operands that the test depends on.
+    fn tested_operands(&self) -> SmallVec<[Id; 2]> {
+        self.operands()
+    }
 
     /// Whether the check can fail for a component.
     fn can_fail<'v, 'a>(
@@ -129,7 +143,7 @@ pub(super) fn plant_value<'w>(
             if check.is_behind() && point.block == block {
                 point.offset = point.offset.max(inst.end());
             }
-            let key = key(check, component);
+            let key = key(facts, check, component);
             let is_here = point.block == block && point.conditions.is_empty();
             let can_fail = is_here || {
                 let at = facts.at(point.block, &point.conditions);
@@ -141,7 +155,7 @@ pub(super) fn plant_value<'w>(
         }
     }
     for (point, components) in groups {
-        plant_at(planter, block, check, &point, &components);
+        plant_at(planter, facts, block, check, (&point, &components));
     }
 }
 
@@ -163,25 +177,30 @@ pub(super) fn plant_effect<'w>(
         conditions: Vec::new(),
     };
     let components = (0..count).map(|component| (count > 1).then_some(component));
-    let untested = components.filter(|component| !planter.is_tested(facts.function, &key(check, *component), &point));
+    let untested = components.filter(|component| {
+        let key = key(facts, check, *component);
+        !planter.is_tested(facts.function, &key, &point)
+    });
     let components: Vec<Option<u32>> = untested.collect();
     if !components.is_empty() {
-        plant_at(planter, block, check, &point, &components);
+        plant_at(planter, facts, block, check, (&point, &components));
     }
 }
 
-fn key<'w>(check: &impl ValueCheck<'w>, component: Option<u32>) -> TestKey {
-    let ids = check.operands().into_iter().map(Id::word);
-    let words = [check.kind(), component.map_or(0, |component| component + 1)];
-    (check.check() as u32, words.into_iter().chain(ids).collect())
+fn key<'w>(facts: &mut ValueFacts<'_, '_, '_, 'w>, check: &impl ValueCheck<'w>, component: Option<u32>) -> TestKey {
+    let mut words: SmallVec<[u32; 8]> = smallvec![check.kind()];
+    for operand in check.tested_operands() {
+        words.extend(facts.name(operand, component));
+    }
+    (check.check() as u32, words)
 }
 
 fn plant_at<'w>(
     planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
     block: BlockIndex,
     check: &impl ValueCheck<'w>,
-    point: &EffectPoint,
-    components: &[Option<u32>],
+    (point, components): (&EffectPoint, &[Option<u32>]),
 ) {
     let (index, inst) = (planter.index, check.inst());
     let Some(position) = planter
@@ -247,6 +266,6 @@ fn plant_at<'w>(
     };
     planter.plant_with(check.check(), &place, write_condition, write_message);
     for component in components {
-        planter.add_tested(key(check, *component), point);
+        planter.add_tested(key(facts, check, *component), point);
     }
 }

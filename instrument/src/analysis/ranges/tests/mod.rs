@@ -1,6 +1,7 @@
 //! Every operation on every two intervals of 4 bits, and on intervals between the edges of wider types, against an interpreter.
 
 mod comparisons;
+mod differences;
 mod interpreter;
 mod intervals;
 mod operations;
