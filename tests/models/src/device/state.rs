@@ -22,6 +22,11 @@ mod command_buffers {
     pub struct CommandBuffers;
 }
 
+mod markers {
+    /// No model records commands.
+    pub struct Markers;
+}
+
 mod recording {
     /// No model records commands.
     pub struct Recording;
