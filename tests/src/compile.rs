@@ -59,6 +59,7 @@ const EXCLUDED: [&str; 6] = [
 /// Whether the case can run so: with our layer above the driver, and with its default settings.
 fn applies(case: &Case) -> bool {
     case.can_share_process()
+        && case.settings.is_empty()
         && case.rule.is_none()
         && !EXCLUDED.iter().any(|prefix| case.name.starts_with(prefix))
         && matches!(case.layers, Layers::Ours | Layers::OursOnTop | Layers::OursAlone)
