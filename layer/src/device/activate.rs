@@ -1,25 +1,23 @@
 //! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use crate::arena::memory_type::MemoryPreference;
-use crate::arena::{Arena, ArenaSetup, CreateError, create_transfer_memory};
+use crate::arena::{Arena, ArenaSetup, CreateError};
+use crate::device::activation_log::{describe, describe_checks, log_no_prints};
 use crate::device::addresses::Addresses;
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::loop_clock::LoopClock;
-use crate::device::loop_limit::budget_below;
+use crate::device::new_markers::new_markers;
 use crate::device::prints::Prints;
-use crate::device::refused_stage::restriction;
 use crate::device::registry;
-use crate::device::sanitize;
-use crate::device::state::markers::{self, MarkerExtension, Markers};
+use crate::device::rewrite_options::{lowered, options, sanitizer};
 use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
-use crate::loader::dispatch::{DeviceTable, VoidFn};
+use crate::loader::dispatch::DeviceTable;
 use crate::log::Level;
-use crate::settings::{Emulation, OnAbort, Printf, Settings};
+use crate::settings::{Emulation, Printf};
 use ash::vk;
 use std::ffi::CStr;
-use std::mem::transmute;
 use std::time::Duration;
-use vkabort_instrument::{Check, Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
+use vkabort_instrument::{Check, LoweredFeatures, Options, Sanitize};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -38,11 +36,6 @@ const CPU_CONSTANT_BYTES: u32 = 1 << 24;
 
 /// Memory for the table of buffers in bytes: ten versions for 100,000 buffers.
 const TABLE_BYTES: u32 = 1 << 24;
-
-/// Iterations of loops after which an invocation looks at the clock, which may be across a bus.
-const LOOP_INTERVAL: u32 = 1024;
-/// The same on CPU drivers, where a look is a load. An iteration may take long there, if loops that end soon are in it.
-const CPU_LOOP_INTERVAL: u32 = 256;
 
 /// The state of a new device with emulated extensions.
 ///
@@ -149,50 +142,6 @@ pub unsafe fn activate(
     Ok(state)
 }
 
-/// The markers of a new device. None if it has no memory for them, which the log explains.
-///
-/// # Safety
-/// The device must be live with the extension enabled, and `next_gdpa` the next layer's.
-unsafe fn new_markers(
-    extension: MarkerExtension,
-    setup: &ArenaSetup<'_>,
-    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-) -> Option<Markers> {
-    // SAFETY: the names belong to the types, and the caller's contract.
-    unsafe {
-        let find = |name: &CStr| next_gdpa(setup.device, name.as_ptr());
-        if extension == MarkerExtension::Checkpoints {
-            let set =
-                find(c"vkCmdSetCheckpointNV").map(|set| transmute::<VoidFn, vk::PFN_vkCmdSetCheckpointNV>(set))?;
-            let get = find(c"vkGetQueueCheckpointDataNV")
-                .map(|get| transmute::<VoidFn, vk::PFN_vkGetQueueCheckpointDataNV>(get))?;
-            return Some(Markers::of_driver(set, get));
-        }
-        let write = find(c"vkCmdWriteBufferMarkerAMD")
-            .map(|write| transmute::<VoidFn, vk::PFN_vkCmdWriteBufferMarkerAMD>(write))?;
-        match create_transfer_memory(setup, markers::BYTES) {
-            Ok(memory) => Some(Markers::in_memory(write, memory)),
-            Err(error) => {
-                let text = format!("commands: no memory for markers: {}", error.reason);
-                setup.log.line(Level::Warning, &text);
-                None
-            }
-        }
-    }
-}
-
-/// Logs that the layer does not show prints, if it should: shaders have no memory to write them to.
-fn log_no_prints(instance: &Instance, physical: &PhysicalDevice) {
-    if instance.settings.printf != Printf::Off {
-        let text = format!(
-            "printf: the shaders of device `{}` do not print, since the layer does not emulate VK_KHR_shader_abort there; set \
-             emulation = force",
-            physical.name
-        );
-        instance.log.line(Level::Error, &text);
-    }
-}
-
 /// The state of a device without an arena.
 fn new_state(instance: &Instance, physical: &PhysicalDevice, edited: &EditedCreateInfo) -> AbortState {
     let settings = &instance.settings;
@@ -244,69 +193,6 @@ fn constants_only(instance: &Instance, physical: &PhysicalDevice, setup: ArenaSe
     }
 }
 
-/// Logs where an arena is.
-fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_aborts: bool) {
-    let stages = restriction(physical.stores).map(|text| ("shader stages", text));
-    let stages = stages.filter(|_| has_aborts);
-    let loops = physical.loop_limit.map(|limit| {
-        let text =
-            format!("the driver ends those of an invocation after {limit} iterations in total, without an error");
-        ("loops", text)
-    });
-    for (subject, text) in arena.describe().into_iter().chain(stages).chain(loops) {
-        instance
-            .log
-            .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));
-    }
-    if let Some(warning) = arena.address_warning() {
-        instance.log.line(Level::Warning, &warning);
-    }
-}
-
-/// The options of the sanitizer on a device with these extensions, of which some are emulated.
-fn sanitizer(settings: &Settings, enabled: Extensions, emulated: Extensions, physical: &PhysicalDevice) -> Sanitize {
-    if !enabled.abort {
-        return Sanitize::default();
-    }
-    let skipped = physical.stores.refused().filter(|_| emulated.abort);
-    let mut sanitize = Sanitize {
-        skipped_models: skipped.map(|stage| stage.execution_model).collect(),
-        counts_all_loops: physical.loop_limit.is_some(),
-        buffer_table: None,
-        rewrites_specialised: true,
-        shared_memory: physical.shared_memory,
-        // Of drivers that support the extension, the layer knows no memory that shaders can read.
-        loop_timeout: (emulated.abort && settings.loop_timeout_ms > 0).then_some(LoopTimeout {
-            milliseconds: settings.loop_timeout_ms,
-            interval: if physical.cpu { CPU_LOOP_INTERVAL } else { LOOP_INTERVAL },
-        }),
-        ..settings.sanitizer()
-    };
-    if let Some(limit) = physical.loop_limit.filter(|_| settings.loop_budget.is_none()) {
-        sanitize.loop_budget = budget_below(limit);
-    }
-    sanitize
-}
-
-/// Logs what is planted, and what can find nothing.
-fn describe_checks(instance: &Instance, physical: &PhysicalDevice, state: &AbortState) {
-    let log = |level, text: &str| {
-        let line = format!("device `{}`: sanitizer: {text}", physical.name);
-        instance.log.line(level, &line);
-    };
-    if let Some(text) = sanitize::description(state) {
-        log(Level::Info, &text);
-    }
-    for text in sanitize::left_out(state)
-        .into_iter()
-        .chain(sanitize::without_buffers(state))
-        .chain(sanitize::without_addresses(state))
-        .chain(sanitize::in_vain(state, physical.loop_limit))
-    {
-        log(Level::Warning, &text);
-    }
-}
-
 /// The state of a new device whose driver supports all extensions that the application enables: the layer detects and
 /// reports a loss, and lowers `SPV_KHR_poison_freeze`.
 pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled: Extensions) -> AbortState {
@@ -329,19 +215,6 @@ pub fn without_emulation(instance: &Instance, physical: &PhysicalDevice, enabled
     describe_checks(instance, physical, &state);
     log_no_prints(instance, physical);
     state
-}
-
-/// The features that the layer lowers where it emulates these extensions. No Vulkan extension stands for PoisonFreezeKHR,
-/// so no driver can tell that it supports it, and Mesa 26.2's RADV, which has the other two, crashes in its compiler.
-fn lowered(emulated: Extensions) -> LoweredFeatures {
-    let mut lowers = LoweredFeatures::default().with(Feature::PoisonFreeze);
-    if emulated.abort {
-        lowers = lowers.with(Feature::Abort);
-    }
-    if emulated.constant_data {
-        lowers = lowers.with(Feature::ConstantData);
-    }
-    lowers
 }
 
 /// The memory types of a physical device.
@@ -377,39 +250,4 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
     unsafe { get(physical, &mut count, list.as_mut_ptr()) };
     list.truncate(count as usize);
     list.iter().map(|family| family.queue_flags).collect()
-}
-
-/// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
-const QUALCOMM: u32 = 0x5143;
-
-/// The options for rewriting modules.
-fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
-    let refused = if physical.cpu {
-        // Shaders run in the process: it would receive the fault, and no watchdog would end the loop.
-        Some("on a CPU driver, where they would crash or hang the process")
-    } else if settings.on_abort == OnAbort::Continue {
-        Some("with on_abort = continue, which keeps the device alive")
-    } else {
-        None
-    };
-    let mut trap = settings.trap;
-    if trap != Trap::Return
-        && let Some(reason) = refused
-    {
-        let text = format!("trap = fault and trap = hang are not supported {reason}; using trap = return");
-        instance.log.line(Level::Error, &text);
-        trap = Trap::Return;
-    }
-    Options {
-        trap,
-        hang_iterations: settings.hang_iterations,
-        loop_poll: settings.loop_poll,
-        values: settings.values,
-        values_size: settings.values_size,
-        max_message_bytes: settings.max_message_size,
-        max_sites: settings.max_sites,
-        memory_barriers: !physical.cpu,
-        scalar_stores: physical.vendor == QUALCOMM,
-        ..Options::default()
-    }
 }
