@@ -14,8 +14,7 @@ use vkabort_oracle::interpret::Region;
 use vkabort_record::decode::decode;
 use vkabort_record::site::{Site, SiteTable};
 use vkabort_record::site_values::Variable;
-use vkabort_record::value::Value;
-use vkabort_tests::program::{Language, Program, WAYS, Way, interpret};
+use vkabort_tests::program::{Language, Program, WAYS, Way, interpret, numbers, sent_variables};
 use vkabort_tests::slang::Slang;
 
 /// Number of programs of each language.
@@ -155,28 +154,7 @@ fn sent(message: Region, sites: &SiteTable) -> Result<Sent<'_>> {
 /// The variables that a message sends, in parts.
 fn expected((message, sites): &Sent<'_>) -> Result<Vec<(String, u32)>> {
     let site = sites.first().context("no site")?;
-    let text = site.text.as_deref().context("no text")?;
-    let names = text.split(' ').skip(2).filter_map(|part| part.strip_suffix("=%u"));
-    let mut values = Vec::new();
-    flatten(&decode(&site.message, message.bytes(), true).value, &mut values);
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    ensure!(
-        names.len() == values.len(),
-        "{} names, {} values in {text}",
-        names.len(),
-        values.len()
-    );
-    Ok(names.into_iter().zip(values).collect())
-}
-
-fn flatten(value: &Value, found: &mut Vec<u32>) {
-    match value {
-        Value::Scalar(scalar) => found.push(scalar.to_string().parse().unwrap_or(u32::MAX)),
-        Value::Vector(parts) => found.extend(parts.iter().map(|part| part.to_string().parse().unwrap_or(u32::MAX))),
-        Value::Array(parts) => parts.iter().for_each(|part| flatten(part, found)),
-        Value::Struct { members, .. } => members.iter().for_each(|member| flatten(&member.value, found)),
-        _ => {}
-    }
+    sent_variables(site, message.bytes())
 }
 
 /// Compares the values that one of the message's sites shows.
@@ -212,11 +190,7 @@ fn compare_variable(variable: &Variable, bytes: &[u8], expected: &[(String, u32)
         });
     let place = variable.place.as_ref().filter(|_| is_variable)?;
     let range = place.offset as usize..place.offset as usize + place.ty.size() as usize;
-    let mut found = Vec::new();
-    flatten(
-        &decode(&place.ty, bytes.get(range).unwrap_or_default(), false).value,
-        &mut found,
-    );
+    let found = numbers(&decode(&place.ty, bytes.get(range).unwrap_or_default(), false).value);
     let is_part = |part: &str| {
         part.strip_prefix(name.as_str())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

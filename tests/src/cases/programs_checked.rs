@@ -8,7 +8,7 @@ use super::deliver::{Received, open};
 use super::programs::seeds;
 use super::support::{expect_success, same_words, without_abort};
 use crate::case::{Case, Context, SECONDS, cases};
-use crate::program::{Fault, Language, MARK, PROBED, Probe, Program, WAYS, Way, interpret};
+use crate::program::{Fault, Language, MARK, PROBED, Probe, Program, WAYS, Way, interpret, sent_variables};
 use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -17,8 +17,6 @@ use std::time::{Duration, Instant};
 use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers};
 use vkabort_oracle::choices::Choices;
-use vkabort_record::decode::decode;
-use vkabort_record::value::Value;
 
 /// Every check, with room for every value.
 const ALL: &[(&str, &str)] = &[
@@ -225,24 +223,7 @@ fn variables(words: &[u32], run: &ComputeRun) -> Result<Option<Vec<(String, u32)
     };
     // Copies of the abort have the same text.
     let site = new.sites.sites.first().context("no site")?;
-    let text = site.text.as_deref().context("no text")?;
-    let names = text.split(' ').filter_map(|part| part.strip_suffix("=%u"));
-    let mut values = Vec::new();
-    flatten(&decode(&site.message, message.bytes(), true).value, &mut values);
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    ensure!(names.len() == values.len(), "{names:?} have {values:?}");
-    Ok(Some(names.into_iter().zip(values).collect()))
-}
-
-/// Adds the numbers of a value, in order.
-fn flatten(value: &Value, found: &mut Vec<u32>) {
-    match value {
-        Value::Scalar(scalar) => found.push(scalar.to_string().parse().unwrap_or(u32::MAX)),
-        Value::Vector(parts) => found.extend(parts.iter().map(|part| part.to_string().parse().unwrap_or(u32::MAX))),
-        Value::Array(parts) => parts.iter().for_each(|part| flatten(part, found)),
-        Value::Struct { members, .. } => members.iter().for_each(|member| flatten(&member.value, found)),
-        _ => {}
-    }
+    Ok(Some(sent_variables(site, message.bytes())?))
 }
 
 /// The variables of a program that a report shows, with their numbers in order.

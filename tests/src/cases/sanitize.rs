@@ -1,5 +1,6 @@
 //! Checks that the layer plants into shaders without aborts: loops that do not end.
 
+use super::checked_body::{compile, expect};
 use super::support::{GROUPS, expect_lost, incremented, marked, run, same_words, without_abort};
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
@@ -144,21 +145,8 @@ fn finite(gpu: &Gpu) -> Result<()> {
 
 /// The author of a shader stops it where a word is 7.
 fn stopped(gpu: &Gpu, [head, stop]: [&str; 2], stops: bool) -> Result<()> {
-    let text = format!(
-        "#version 460
-         {head}
-         layout(local_size_x = 32) in;
-         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
-         void main() {{
-             uint i = gl_GlobalInvocationID.x;
-             uint word = words[i];
-             if (word == 7u) {{ {stop} }}
-             words[i] = word + 1000u;
-         }}"
-    );
-    let before = marked(if stops { &[3] } else { &[] });
-    let after = run(&without_abort(gpu)?, &glsl::compile_compute(&text)?, &before)?.succeeded()?;
-    same_words(&after, &incremented(&before))
+    let spirv = compile(head, "", &format!("if (word == 7u) {{ {stop} }}"))?;
+    expect(gpu, &spirv, if stops { &[3] } else { &[] }, false)
 }
 
 /// The same in Slang or HLSL, compiled with debug information.

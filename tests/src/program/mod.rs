@@ -8,6 +8,7 @@ mod expression;
 mod language;
 mod probe;
 mod statement;
+mod variables;
 mod ways;
 mod writer;
 
@@ -16,6 +17,7 @@ use anyhow::{Context, Result};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 pub use language::Language;
 pub use probe::{Fault, MARK, PROBED, Probe};
+pub use variables::{numbers, sent_variables};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::module::{Id, Module};
 use vkabort_oracle::words::without_extensions;

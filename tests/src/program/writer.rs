@@ -70,7 +70,7 @@ pub(super) struct Writer<'c> {
     pub(super) next_name: u32,
     /// Number of statements so far.
     pub(super) statements: u32,
-    /// What stands in front of the statement of this number.
+    /// A statement's number, and the probe in front of it.
     pub(super) probe: Option<(u32, Probe)>,
 }
 
@@ -250,7 +250,7 @@ impl<'c> Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// The probe, if it stands in front of this statement. It takes no choice, so that the rest of the program does not change.
+    /// Writes the probe if this is its statement. Makes no random choice, so that the rest of the program stays the same.
     pub(super) fn probe_here(&mut self) {
         let number = self.statements;
         self.statements += 1;

@@ -1,4 +1,4 @@
-//! A word of the shadow: what an access has done to a scalar.
+//! A word of the shadow, which records one access to a scalar.
 //!
 //! ```text
 //! epoch (12 bits) | kind (3) | site (7) | who (10)

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A check reserves words before it plants code that uses them, and names the entry points that reach the code. The words are
-//! accessed by atomics only, so that the barrier is enough under every memory model. There is no room in modules whose shared memory is
-//! laid out explicitly (`SPV_KHR_workgroup_memory_explicit_layout`), since its blocks share their memory.
+//! accessed by atomics only, so that the barrier is enough under every memory model. Modules with an explicit layout of shared
+//! memory (`SPV_KHR_workgroup_memory_explicit_layout`) have no room for it, since their blocks share one memory.
 
 use super::layout::shared_bytes;
 use super::size::{MESH_MODELS, WorkgroupSize};
