@@ -24,11 +24,15 @@ impl Expressions<'_, '_> {
             (op::UConvert, ScalarKind::Unsigned, _)
             | (op::SConvert, ScalarKind::Signed, ScalarKind::Signed)
             | (op::FConvert, ..) => target.bits() > source.bits(),
-            (op::Bitcast, source, target) => source == target || is_length,
+            (op::Bitcast, source, target) => source == target && from.count == to.count || is_length,
             _ => false,
         };
         if keeps_values {
             return None;
+        }
+        if inst.opcode() == op::Bitcast && from.count != to.count {
+            let name = if from.count < to.count { "unpack" } else { "pack" };
+            return Some(format!("{name}{}", target.bits()));
         }
         if inst.opcode() != op::Bitcast || from.is_integer() && to.is_integer() && from.count == to.count {
             return to.name();

@@ -6,6 +6,7 @@ use super::keys::{Key, Keys};
 use super::local_size::LocalSize;
 use super::operations::computed;
 use super::parameters::Parameters;
+use super::unpacked::unpacked;
 use super::widths::integer_bits;
 use crate::analysis::index::constant::Length;
 use crate::analysis::index::typed::{BlockIndex, DefIndex};
@@ -127,6 +128,13 @@ impl Solver<'_, '_, '_> {
             }
             op::ConstantNull => return Some(Rule::Fixed(Range::only(0, bits))),
             op::FunctionParameter => return Some(Rule::Fixed(self.parameters.get(inst.result(), path)?)),
+            op::Bitcast => {
+                let number = path.first().copied();
+                let part = number.and_then(|number| unpacked(index, self.options, inst, number, bits));
+                if let Some(range) = part {
+                    return Some(Rule::Fixed(range));
+                }
+            }
             _ => {}
         }
         let block = function.block_of(inst.result())?;
