@@ -7,6 +7,7 @@ use crate::analysis::warnings::overlap;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op};
 use vkabort_record::message_type::{Length, Type};
+use vkabort_record::site_values::Place;
 
 /// Depth to which expressions are compared. A value that is equal to a part of the message in ways beyond it is sent by itself.
 const COMPARED_DEPTH: u32 = 8;
@@ -17,8 +18,17 @@ pub(super) struct Part {
     /// Byte offset in the message.
     pub(super) offset: u32,
     pub(super) id: Id,
-    /// Whether it is a scalar or a packed vector.
-    is_plain: bool,
+    shape: Shape,
+}
+
+/// What is known of the layout of a part.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// A scalar or a packed vector: the layout of its type.
+    Plain,
+    /// A matrix, with its columns or rows at any distance.
+    Matrix(Type),
+    Other,
 }
 
 /// The values of a message that are not constant.
@@ -50,13 +60,22 @@ impl MessageParts {
         self.is_short.then_some(free)
     }
 
-    /// The offset at which the message has a value.
-    pub(super) fn find(&self, flow: &FunctionView<'_, '_>, id: Id) -> Option<u32> {
+    /// Where the message has a value, of which the layout is `ty`.
+    pub(super) fn find(&self, flow: &FunctionView<'_, '_>, id: Id, ty: &Type) -> Option<Place> {
         if self.overlap {
             return None;
         }
-        let same = |part: &&Part| part.is_plain && is_same(flow, part.id, id);
-        self.parts.iter().find(same).map(|part| part.offset)
+        self.parts.iter().find_map(|part| {
+            let found = match &part.shape {
+                Shape::Plain => ty,
+                Shape::Matrix(own) => own,
+                Shape::Other => return None,
+            };
+            is_same(flow, part.id, id).then(|| Place {
+                offset: part.offset,
+                ty: found.clone(),
+            })
+        })
     }
 
     fn add(&mut self, index: &Index<'_>, layout: &Type, id: Id, offset: u32) {
@@ -109,7 +128,11 @@ impl MessageParts {
         self.parts.push(Part {
             offset,
             id,
-            is_plain: matches!(layout, Type::Scalar(_) | Type::Vector { .. }),
+            shape: match layout {
+                Type::Scalar(_) | Type::Vector { .. } => Shape::Plain,
+                Type::Matrix { .. } => Shape::Matrix(layout.clone()),
+                _ => Shape::Other,
+            },
         });
     }
 }

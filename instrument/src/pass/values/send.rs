@@ -113,17 +113,17 @@ impl Pass<'_, '_> {
             return Some(place.clone());
         }
         let ty = index.type_of(operand.id);
+        let layout = self.layout(ty)?;
         if operand.joins.is_empty()
-            && let Some(offset) = sender.parts.find(sender.flow, operand.id)
+            && let Some(place) = sender.parts.find(sender.flow, operand.id, &layout)
         {
-            let ty = self.layout(ty)?;
-            return Some(Place { offset, ty });
+            return Some(place);
         }
         // Nothing but a store may use it.
         if index.decoration(operand.id, decoration::FPRoundingMode).is_some() {
             return None;
         }
-        let (layout, offset) = self.reserve(sender, ty)?;
+        let (layout, offset) = self.take_room(sender, layout)?;
         let value = self.joined(sender.flow, operand);
         sender.tail.push(index, &mut self.out, &layout, (ty, value), offset);
         let place = Place { offset, ty: layout };
