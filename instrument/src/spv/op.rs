@@ -91,6 +91,7 @@ pub(crate) mod capability {
         Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
         WorkgroupMemoryExplicitLayoutKHR GroupNonUniform GroupNonUniformQuad GroupNonUniformPartitionedNV
         GroupNonUniformRotateKHR Groups SubgroupBallotKHR SubgroupVoteKHR CooperativeMatrixKHR CooperativeMatrixNV
+        CooperativeMatrixReductionsNV CooperativeMatrixPerElementOperationsNV
         ComputeDerivativeGroupQuadsKHR ComputeDerivativeGroupLinearKHR GroupUniformArithmeticKHR QuadControlKHR SubgroupShuffleINTEL
         RayTracingKHR RayTracingNV
     }
