@@ -19,7 +19,7 @@ use crate::pass::site_numbering::SiteInputs;
 use crate::pass::{constant_data, exit_loop, loop_normalize, outline, poison, site_numbering, strip, values};
 use crate::spv::words::header;
 use facts::Fact;
-use state::{Module, Pass, State};
+use state::{Module, Pass, State, selected};
 use std::borrow::Cow;
 use steps::{
     describe_kept_aborts, divide_functions, lower_aborts, lower_prints, number_prints, plant_checks, reconverge_exits,
@@ -75,6 +75,12 @@ const PASSES: [Pass; 18] = [
 /// Runs the passes on one module. One that cannot be rewritten with prints is rewritten without; so are values at aborts, and
 /// checks.
 pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
+    header(original)?;
+    // Most modules of most programs: before anything is set up.
+    let is_left_alone = options.sanitize.checks.is_empty() && options.prints.is_none();
+    if is_left_alone && scan(original).and(selected(options)).is_empty() {
+        return Ok(Outcome::Unchanged);
+    }
     let result = rewrite_or_leave_values(original, options, &mut hooks);
     let Err(error) = &result else { return result };
     if options.prints.is_none() || !has_prints(original) {
@@ -139,7 +145,6 @@ fn rewrite_with(
     planting: Planting,
     hooks: &mut Hooks<'_>,
 ) -> Result<Outcome> {
-    header(original)?;
     let mut state = State::new(original, options, planting);
     if !passes.iter().any(|pass| (pass.applies)(&state)) {
         return Ok(Outcome::Unchanged);

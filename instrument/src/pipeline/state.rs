@@ -81,11 +81,19 @@ impl<'w> Module<'w> {
     }
 }
 
+/// The features that options select. Messages contain constant data, so it is lowered with aborts.
+pub(super) fn selected(options: &Options) -> LoweredFeatures {
+    match options.lowers.contains(Feature::Abort) {
+        true => options.lowers.with(Feature::ConstantData),
+        false => options.lowers,
+    }
+}
+
 /// What flows from pass to pass besides the words.
 pub(super) struct State<'a> {
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
-    /// Features that the options select. Messages contain constant data, so it is lowered with aborts.
+    /// Those of [`selected`].
     pub(super) selected: LoweredFeatures,
     /// The lowered features that the application's module declares.
     declared: LoweredFeatures,
@@ -104,14 +112,10 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     pub(super) fn new(original: &[u32], options: &'a Options, planting: Planting) -> Self {
-        let mut selected = options.lowers;
-        if selected.contains(Feature::Abort) {
-            selected = selected.with(Feature::ConstantData);
-        }
         Self {
             options,
             planting,
-            selected,
+            selected: selected(options),
             declared: scan(original),
             lowers_prints: options.prints.is_some() && has_prints(original),
             facts: Facts::default(),
