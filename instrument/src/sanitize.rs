@@ -105,6 +105,13 @@ impl Checks {
         Self { bits }
     }
 
+    /// These checks but one.
+    #[must_use]
+    pub fn without(self, check: Check) -> Self {
+        let bits = self.bits & !bit(check);
+        Self { bits }
+    }
+
     /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.bits == 0

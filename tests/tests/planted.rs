@@ -1,13 +1,13 @@
 //! Every GLSL shader of the tests and of the examples without includes takes all checks of the sanitizer.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use glslang::{SpirvVersion, VulkanVersion};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::root;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
-use vkabort_tests::glsl::{compile_file, stage_of};
+use vkabort_tests::glsl::{compile_compute, compile_file, stage_of};
 
 /// Minimum number of shaders: fewer mean that a folder is wrong.
 const MIN_SHADERS: usize = 40;
@@ -63,4 +63,42 @@ fn plant(path: &Path) -> Result<usize> {
         )?;
     }
     Ok(planted)
+}
+
+/// A compute shader with `count` accesses to an array, and a shift.
+fn accesses(count: usize) -> Result<Vec<u32>> {
+    let body = "x += table[words[x & 63u]];\n".repeat(count);
+    compile_compute(&format!(
+        "#version 460\nlayout(local_size_x = 1) in;\nlayout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
+         uint table[16];\nvoid main() {{ uint x = 1u << words[0];\n{body}words[0] = x; }}"
+    ))
+}
+
+/// The number of sites by check, and the warnings.
+fn sites(words: &[u32], checks: Checks) -> Result<([usize; 2], Vec<String>)> {
+    let mut options = Options::default();
+    options.sanitize.checks = checks;
+    let Outcome::Instrumented(new) = instrument(words, &options)? else {
+        bail!("nothing is planted");
+    };
+    let sites = &new.sites.sites;
+    let count = |name: &str| sites.iter().filter(|site| site.check.as_deref() == Some(name)).count();
+    Ok(([count("bounds"), count("shift")], new.sites.warnings))
+}
+
+#[test]
+fn a_large_module_that_would_more_than_double_has_no_check_that_is_everywhere() -> Result<()> {
+    let (small, large) = (accesses(100)?, accesses(2000)?);
+    assert_eq!(sites(&small, Checks::defaults())?, ([100, 1], Vec::new()));
+    assert_eq!(sites(&large, Checks::of([Check::Bounds]))?, ([2000, 0], Vec::new()));
+    let (counts, warnings) = sites(&large, Checks::defaults())?;
+    assert_eq!(counts, [0, 1]);
+    let [warning] = warnings.as_slice() else {
+        bail!("{warnings:?}");
+    };
+    assert!(
+        warning.starts_with("the check `bounds` is left out: its 2000 places"),
+        "{warning}"
+    );
+    Ok(())
 }

@@ -162,6 +162,15 @@ impl Edits {
         &self.pool.words
     }
 
+    /// Number of words that the module has more behind a word offset.
+    pub(crate) fn growth_from(&self, offset: usize) -> usize {
+        let behind = self.edits.iter().filter(|edit| edit.at() >= offset);
+        let (added, removed) = behind.fold((0, 0), |(added, removed), edit| {
+            (added + edit.words(&self.pool).len(), removed + edit.remove as usize)
+        });
+        added.saturating_sub(removed)
+    }
+
     /// Removed and replaced ranges in words, sorted by start. They may overlap.
     pub(crate) fn removed(&self) -> Vec<Range<u32>> {
         let ranges = self.edits.iter().filter(|edit| edit.remove != 0);

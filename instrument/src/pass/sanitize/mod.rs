@@ -24,6 +24,7 @@ mod buffers;
 mod convert;
 mod divide;
 mod filter;
+mod growth;
 mod guard;
 mod helper;
 mod indexing;
@@ -31,6 +32,7 @@ mod initialized;
 mod invalid;
 mod limits;
 mod loop_clock;
+mod loop_positions;
 mod loops;
 mod message;
 mod module;
@@ -53,9 +55,11 @@ use crate::analysis::ranges::Ranges;
 use crate::analysis::view::ModuleView;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
+use crate::spv::op::capability;
+pub(crate) use growth::too_frequent;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
@@ -84,13 +88,24 @@ const PLANT: &[Plant] = checks!(plant_functions);
 ///
 /// # Errors
 ///
-/// [`crate::ErrorKind::Limit`] if an interface has no room for another variable.
+/// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
+/// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
+/// crashes on such an instruction.
 pub(crate) fn plant(
     index: &Index<'_>,
     options: &Options,
     planting: Planting,
     hash: ModuleHash,
 ) -> Result<(Edits, Planted)> {
+    let by_element = [
+        capability::CooperativeMatrixReductionsNV,
+        capability::CooperativeMatrixPerElementOperationsNV,
+    ];
+    if by_element.iter().any(|capability| index.has_capability(*capability)) {
+        let message =
+            "it calls functions for the elements of cooperative matrices, which drivers crash on outside entry points";
+        return Err(Error::new(ErrorKind::Unsupported, "sanitize", None, message));
+    }
     let view = ModuleView::new(index);
     let mut module = ModulePlanter::new(index, options, planting, hash);
     barriers::prepare(&mut module);
