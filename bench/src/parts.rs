@@ -27,6 +27,8 @@ pub enum Part {
     Kernel,
     /// The benchmark shaders with the default checks of the sanitizer, and under GPU-AV, executed on CPU drivers.
     Checks,
+    /// Loops with an access that a check of the memory checker tests, executed on CPU drivers.
+    Memory,
     /// A million invocations of which some abort, executed on CPU drivers.
     Storm,
     /// Time from a dispatch to the loss of the device, on CPU drivers.
@@ -62,6 +64,7 @@ impl Part {
             Self::Commands => "Recording of commands",
             Self::Kernel => "Aborts that are never taken",
             Self::Checks => "The default checks",
+            Self::Memory => "The memory checker",
             Self::Storm => "Many aborting invocations",
             Self::Loss => "From the dispatch to the loss",
             Self::Messages => "Large messages",
@@ -94,9 +97,13 @@ impl Part {
                  under the validation layer: with its preset \"GPU-Assisted Validation\", and with its shader sanitizer only, in the safe \
                  mode that it needs. Push constants are in a buffer."
             }
+            Self::Memory => {
+                "Executed. Wall time of a dispatch of 32768 invocations, with one check and without a layer. Each loop does little more than \
+                 the access that its check tests."
+            }
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. The \
-                 layer keeps 16,367 messages and counts the others. debugPrintf keeps what its buffer has room for, by default 23, and \
+                 layer keeps 16,367 messages, or 16,381 prints, and counts the others. debugPrintf keeps what its buffer has room for, by default 23, and \
                  counts none of the others."
             }
             Self::Loss => "Executed. Wall time from the submission to its end without and with an abort.",
@@ -154,7 +161,7 @@ impl Part {
             Self::Calls | Self::Load | Self::Commands => {
                 cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect()
             }
-            Self::Kernel | Self::Checks | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
+            Self::Kernel | Self::Checks | Self::Memory | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
             Self::Compilers | Self::Loops | Self::Conditions => selected(&|_, _| true),
             Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
             Self::Native => selected(&|_, native| native),

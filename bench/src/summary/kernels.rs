@@ -63,6 +63,12 @@ pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
             "0.1x",
             ratios(added(&checks, default_checks, gpu_av, unchecked)),
         ),
+        executed(
+            "loop with an access, a check of the memory checker",
+            unchecked,
+            "",
+            each(pairs(of(parts, Part::Memory), "ms", planted, unchecked), times),
+        ),
         compiled(
             "waves, planted check",
             unchecked,

@@ -3,7 +3,10 @@
 use super::kernel::Place;
 use super::loss::Dispatch;
 use super::shaders::{OPERATIONS, Shader, Variant};
-use super::{calls, compilers, default_checks, kernel, large_message, load, loss, recording, storm};
+use super::{
+    calls, compilers, default_checks, kernel, large_message, load, loss, memory_checks, memory_shaders, recording,
+    storm,
+};
 use crate::case::{Case, Context, Skip, cases};
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
@@ -41,9 +44,15 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "checks::gpu_av" => checks(context, Variant::GpuAv), measures(), validation_alone(), with(GPU_AV), within(300);
     "checks::shader_sanitizer" => checks(context, Variant::ShaderSanitizer),
         measures(), validation_alone(), with(SHADER_SANITIZER), within(300);
+    "memory::without_layer" => memory(context, None), measures(), without_layer();
+    "memory::addresses" => memory(context, Some(Check::Addresses)), measures(), alone(), set(&[("sanitize", "addresses")]);
+    "memory::initialized" => memory(context, Some(Check::Initialized)), measures(), alone(), set(&[("sanitize", "initialized")]);
+    "memory::races" => memory(context, Some(Check::Races)), measures(), alone(), set(&[("sanitize", "races")]);
+    "memory::barriers" => memory(context, Some(Check::Barriers)), measures(), alone(), set(&[("sanitize", "barriers")]);
+    "memory::invalid" => memory(context, Some(Check::Invalid)), measures(), alone(), set(&[("sanitize", "invalid")]);
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
-    "storm::prints" => storm(context, Variant::Prints), measures(), alone(), set(PRINTS), within(45);
+    "storm::prints" => storm(context, Variant::Prints), measures(), alone(), set(PRINTS_IN_1_MIB), within(45);
     "storm::frames_that_return" => frames(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::frames_that_print" => frames(context, Variant::Prints), measures(), alone(), set(PRINTS), within(45);
     "storm::frames_of_debug_printf" => frames(context, Variant::Printf), measures(), validation_alone(), with(PRINTF), within(45);
@@ -63,8 +72,18 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "sites::layer" => compile(context, sites(), &[Variant::Layer]), measures(), alone();
     "sites::prints" => compile(context, sites(), &[Variant::Prints]), measures(), alone(), set(PRINTS);
     "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone(), with(PRINTF);
-    "loops::without_layer" => compile(context, loops(), &[Variant::Unchecked]), measures(), without_layer();
+    "loops::without_layer" => compile(context, loops_and_accesses(), &[Variant::Unchecked]), measures(), without_layer();
     "loops::layer" => compile(context, loops(), &[Variant::Planted]), measures(), alone();
+    "loops::addresses" => compile(context, vec![Shader::Memory(Check::Addresses)], &[Variant::Planted]),
+        measures(), alone(), set(&[("sanitize", "addresses")]);
+    "loops::initialized" => compile(context, vec![Shader::Memory(Check::Initialized)], &[Variant::Planted]),
+        measures(), alone(), set(&[("sanitize", "initialized")]);
+    "loops::races" => compile(context, vec![Shader::Memory(Check::Races)], &[Variant::Planted]),
+        measures(), alone(), set(&[("sanitize", "races")]);
+    "loops::barriers" => compile(context, vec![Shader::Memory(Check::Barriers)], &[Variant::Planted]),
+        measures(), alone(), set(&[("sanitize", "barriers")]);
+    "loops::invalid" => compile(context, vec![Shader::Memory(Check::Invalid)], &[Variant::Planted]),
+        measures(), alone(), set(&[("sanitize", "invalid")]);
     "conditions::off" => compile(context, Shader::set(), &[Variant::WithoutValues]),
         measures(), alone(), set(&[("values", "off")]);
     "conditions::auto" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
@@ -79,10 +98,13 @@ pub const MEASUREMENTS: &[Case] = cases! {
 /// The layer's prints.
 const PRINTS: &[(&str, &str)] = &[("printf", "on")];
 
+/// The same with a buffer of which work has 1 MiB.
+const PRINTS_IN_1_MIB: &[(&str, &str)] = &[("printf", "on"), ("printf_size", "4194304")];
+
 /// debugPrintf of the validation layer.
 const PRINTF: &[(&str, &str)] = &[("VK_LAYER_PRINTF_ENABLE", "1"), ("VK_LAYER_PRINTF_ONLY_PRESET", "1")];
 
-/// debugPrintf with a buffer as large as the arena. By default it has 1 KiB, which 23 messages fill.
+/// debugPrintf with as much room as aborts and prints have. By default it has 1 KiB, which 23 messages fill.
 const PRINTF_WITH_ROOM: &[(&str, &str)] = &[
     ("VK_LAYER_PRINTF_ENABLE", "1"),
     ("VK_LAYER_PRINTF_ONLY_PRESET", "1"),
@@ -128,6 +150,13 @@ fn loops() -> Vec<Shader> {
         .into_iter()
         .chain(["matmul.comp", "gather.comp", "regtile.comp"].map(Shader::File))
         .chain(OPERATIONS.map(|(check, _)| Shader::Operation(check)))
+        .collect()
+}
+
+fn loops_and_accesses() -> Vec<Shader> {
+    loops()
+        .into_iter()
+        .chain(memory_shaders::checks().map(Shader::Memory))
         .collect()
 }
 
@@ -203,6 +232,10 @@ fn planted(_: &Context, shader: Shader) -> Result<()> {
 
 fn checks(_: &Context, variant: Variant) -> Result<()> {
     default_checks::measure(variant, Measurement::print)
+}
+
+fn memory(_: &Context, check: Option<Check>) -> Result<()> {
+    memory_checks::measure(check, Measurement::print)
 }
 
 fn storm(_: &Context, variant: Variant) -> Result<()> {

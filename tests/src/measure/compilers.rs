@@ -33,7 +33,8 @@ pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&M
         if abort && !gpu.has_extension(khr::SHADER_ABORT_NAME)? {
             continue;
         }
-        let device = device(&gpu, abort)?;
+        let takes_addresses = shaders.iter().any(|shader| matches!(shader, Shader::Memory(_)));
+        let device = device(&gpu, abort, takes_addresses)?;
         for shader in shaders {
             let name = shader.name();
             let Some(modules) = shader.compile(*variant)? else {
@@ -55,9 +56,10 @@ pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&M
     Ok(())
 }
 
-fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
+fn device(gpu: &Gpu, abort: bool, buffer_device_address: bool) -> Result<Device<'_>> {
     let options = DeviceOptions {
         abort,
+        buffer_device_address,
         ..DeviceOptions::default()
     };
     let mut features = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();

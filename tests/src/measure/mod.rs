@@ -8,6 +8,8 @@ pub mod kernel;
 pub mod large_message;
 pub mod load;
 pub mod loss;
+pub mod memory_checks;
+pub mod memory_shaders;
 pub mod recording;
 pub mod shaders;
 pub mod storm;

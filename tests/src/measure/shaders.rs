@@ -1,7 +1,7 @@
 //! The benchmarks' shaders: those of `bench/shaders`, and generated ones of any size. Each exists in several variants, which
 //! differ in what a failed check does.
 
-use super::large_message;
+use super::{large_message, memory_shaders};
 use crate::glsl;
 use anyhow::{Context, Result, bail};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
@@ -111,6 +111,8 @@ pub enum Shader {
     Loop(u32),
     /// A compute shader with an operation of which this check tests the operands, in a loop.
     Operation(Check),
+    /// A compute shader with an access that this check of the memory checker tests, in a loop. The settings of the process plant it.
+    Memory(Check),
 }
 
 /// The checks of operands, with an operation that each takes, of `value` and of words that are 1.
@@ -163,14 +165,14 @@ impl Shader {
             Self::Sites(count) => format!("{count} sites"),
             Self::Message(bytes) => format!("message of {bytes} bytes"),
             Self::Loop(count) => format!("loop of {count} instructions"),
-            Self::Operation(check) => format!("{} in a loop", check.name()),
+            Self::Operation(check) | Self::Memory(check) => format!("{} in a loop", check.name()),
         }
     }
 
     /// The check that [`Variant::Planted`] has.
     fn planted(&self) -> Check {
         match self {
-            Self::Operation(check) => *check,
+            Self::Operation(check) | Self::Memory(check) => *check,
             _ => Check::Loops,
         }
     }
@@ -198,6 +200,7 @@ impl Shader {
                     _ => bail!("{name} has no extension of a stage"),
                 }
             }
+            Self::Memory(check) => vec![memory_shaders::compile(*check)?],
             Self::Sites(_) | Self::Loop(_) | Self::Operation(_) if variant == Variant::ByValue => return Ok(None),
             Self::Loop(count) => vec![compute(&endless(*count))?],
             Self::Operation(check) => vec![compute(&operation(*check))?],

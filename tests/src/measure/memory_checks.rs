@@ -1,0 +1,76 @@
+//! Cost of the checks of the memory checker: the same dispatch with and without each. The settings of the process select the check,
+//! so that one process measures one side.
+
+use super::memory_shaders::{HEAD, checks};
+use super::shaders::{Shader, Variant};
+use super::shortest;
+use crate::case::Context;
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::time::Instant;
+use vkabort_instrument::{Check, Checks, Options, Outcome, instrument};
+use vkabort_runner::Measurement;
+
+/// Dispatches per shader.
+const SAMPLES: usize = 15;
+/// Iterations.
+const ROUNDS: u32 = 64;
+/// Workgroups, of 64 invocations each.
+const GROUPS: u32 = 512;
+
+/// Measures the shader of `check`, which the settings of the process select; without it the shaders of all checks.
+///
+/// # Errors
+///
+/// A call fails, or there is nothing to check in the shader.
+pub fn measure(check: Option<Check>, mut each: impl FnMut(&Measurement)) -> Result<()> {
+    let variant = check.map_or(Variant::Unchecked, |_| Variant::Planted);
+    let context = Context::default();
+    let gpu = Gpu::open(&context)?;
+    let options = DeviceOptions {
+        abort: false,
+        ..DeviceOptions::ADDRESSES
+    };
+    let device = Device::with(&gpu, options)?;
+    let values = Buffer::addressed(&device, &[1; 1024], vk::BufferUsageFlags::STORAGE_BUFFER)?;
+    let address = values.address();
+    let mut words = vec![1; HEAD + 1024 + 64 * GROUPS as usize];
+    words.splice(..HEAD, [ROUNDS, 8, address as u32, (address >> 32) as u32]);
+    for of in checks().filter(|of| check.is_none_or(|check| check == *of)) {
+        let shader = Shader::Memory(of);
+        let modules = shader.compile(Variant::Unchecked)?.context("a shader without checks")?;
+        let spirv = modules.into_iter().next().context("a module")?;
+        ensure!(has_site(&spirv, of)?, "{}: the shader has no place for it", of.name());
+        let buffer = Buffer::near(&device, &words)?;
+        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+        let time = || {
+            let submission = kernel.record(GROUPS)?;
+            let start = Instant::now();
+            let result = submission.run();
+            let time = start.elapsed();
+            ensure!(result == vk::Result::SUCCESS, "{} ended with {result:?}", shader.name());
+            Ok(time)
+        };
+        time()?;
+        let time = shortest(SAMPLES, time)?;
+        each(&Measurement::new(
+            &shader.name(),
+            variant.name(),
+            "ms",
+            time.as_secs_f64() * 1e3,
+        ));
+    }
+    ensure!(context.messages.take().is_empty(), "a shader has a fault");
+    Ok(())
+}
+
+/// Whether the check is planted into a module.
+fn has_site(words: &[u32], check: Check) -> Result<bool> {
+    let mut options = Options::default();
+    options.sanitize.checks = Checks::of([check]);
+    Ok(match instrument(words, &options)? {
+        Outcome::Instrumented(planted) => !planted.sites.sites.is_empty(),
+        Outcome::Unchanged => false,
+    })
+}

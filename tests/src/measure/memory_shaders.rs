@@ -1,0 +1,66 @@
+//! Shaders for the checks of the memory checker: loops with an access that one of them tests, and no other.
+
+use crate::glsl;
+use anyhow::{Context as _, Result};
+use vkabort_instrument::Check;
+
+/// Words of the buffer before those that invocations read and write: the number of iterations, 8, and a device address.
+pub const HEAD: usize = 4;
+
+/// The checks, with the statements before the loop, and those in it. Words that a shader reads are 1. The device address is that of
+/// 1,024 words.
+const ACCESSES: [(Check, &str, &str); 5] = [
+    (
+        Check::Addresses,
+        "Values values = Values(address);",
+        "value = value * 1664525u + values.at[value & 1023u];",
+    ),
+    (
+        Check::Initialized,
+        "uint lut[8];\n  for (uint i = 0u; i < eight; ++i) { lut[i & 7u] = i; }",
+        "value = value * 1664525u + lut[value & 7u];",
+    ),
+    (
+        Check::Races,
+        "",
+        "tile[own] = value; barrier(); value = value * 1664525u + tile[own ^ 1u]; barrier();",
+    ),
+    (
+        Check::Barriers,
+        "",
+        "tile[own] = value; barrier(); value = value * 1664525u + tile[own ^ 1u]; barrier();",
+    ),
+    (
+        Check::Invalid,
+        "",
+        "value = value * 1664525u + 1u; words[1024u + gl_GlobalInvocationID.x] = \
+         floatBitsToUint(float(words[value & 1023u]) / float(words[(value >> 8) & 1023u]));",
+    ),
+];
+
+/// The checks.
+pub fn checks() -> impl Iterator<Item = Check> {
+    ACCESSES.into_iter().map(|(check, ..)| check)
+}
+
+/// Compiles the shader for a check.
+///
+/// # Errors
+///
+/// There is none, or it does not compile.
+pub fn compile(check: Check) -> Result<Vec<u32>> {
+    let access = ACCESSES.iter().find(|(other, ..)| *other == check);
+    let (_, before, access) = access.with_context(|| format!("no shader for {}", check.name()))?;
+    glsl::compile_compute(&format!(
+        "#version 460\n\
+         #extension GL_EXT_buffer_reference : require\n\
+         #extension GL_EXT_buffer_reference_uvec2 : require\n\
+         layout(local_size_x = 64) in;\n\
+         layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Values {{ uint at[]; }};\n\
+         layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint eight; uvec2 address; uint words[]; }};\n\
+         shared uint tile[64];\n\
+         void main() {{\n  uint value = gl_GlobalInvocationID.x, own = gl_LocalInvocationID.x;\n  uint rounds = rounds;\n  {before}\n  \
+         for (uint i = 0u; i < rounds; ++i) {{\n    {access}\n  }}\n  \
+         words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n"
+    ))
+}
