@@ -1,6 +1,7 @@
 //! Tests of [`super`].
 
 use super::*;
+use std::ptr;
 
 #[test]
 fn the_error_of_a_call_outlives_the_decoder() {

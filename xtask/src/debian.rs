@@ -7,6 +7,7 @@ mod source;
 
 use anyhow::{Context, Result, bail};
 use source::Source;
+pub use source::{codename, mirror};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,31 +61,6 @@ pub fn require(files: &[(&str, &str)], purpose: &str) -> Result<()> {
 
 /// The headers of Vulkan, and their package.
 pub const VULKAN_HEADERS: (&str, &str) = ("/usr/include/vulkan/vulkan.h", "libvulkan-dev");
-
-/// The name of the running release.
-///
-/// # Errors
-///
-/// The system does not say.
-pub fn codename() -> Result<String> {
-    let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;
-    let name = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
-    let name = name.context("/etc/os-release has no VERSION_CODENAME")?;
-    Ok(name.trim_matches('"').to_owned())
-}
-
-/// The mirror of the running release that apt is configured for.
-///
-/// # Errors
-///
-/// apt has no source of the release.
-pub fn mirror() -> Result<String> {
-    let codename = codename()?;
-    let mut sources = Source::configured()?.into_iter();
-    let main = sources.find(|source| source.suite == codename);
-    let main = main.with_context(|| format!("apt has no source of packages for {codename}"))?;
-    Ok(main.uri)
-}
 
 /// Private package lists: those of the running Debian release, with its security updates and backports, or those of
 /// another release.

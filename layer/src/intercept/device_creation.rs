@@ -1,6 +1,7 @@
 //! `vkCreateDevice`: from the application's create-info, or from an edited copy of it on a device that uses the extensions.
 
 use super::command;
+use super::creation_failure::{Failure, result_of};
 use super::physical_device::reports_masked;
 use crate::arena::memory_type;
 use crate::device::activate::{activate, memory_preference, memory_types, without_emulation};
@@ -70,26 +71,6 @@ pub unsafe extern "system" fn create(
             vk::Result::ERROR_INITIALIZATION_FAILED
         }
     })
-}
-
-/// Why a device was not created.
-enum Failure {
-    /// The layer cannot create it as requested.
-    Own(Refusal),
-    /// The same, after the next layer has created it: it was destroyed again. The loader then has no object any more for
-    /// another device in the same call.
-    Destroyed(Refusal),
-    /// The next layer returned this result.
-    Next(vk::Result),
-}
-
-impl Failure {
-    fn reason(&self) -> String {
-        match self {
-            Self::Own(refusal) | Self::Destroyed(refusal) => refusal.reason.clone(),
-            Self::Next(result) => format!("the driver's vkCreateDevice returned {result:?}"),
-        }
-    }
 }
 
 /// The extensions of a device that the layer tries to create.
@@ -266,18 +247,6 @@ impl Creation<'_> {
                 })
             })
         }
-    }
-}
-
-/// The result of `vkCreateDevice` after a command for the layer's own memory has failed: the same if `vkCreateDevice` can
-/// return it.
-fn result_of(failure: vk::Result) -> vk::Result {
-    match failure {
-        vk::Result::ERROR_OUT_OF_HOST_MEMORY
-        | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
-        | vk::Result::ERROR_TOO_MANY_OBJECTS
-        | vk::Result::ERROR_DEVICE_LOST => failure,
-        _ => vk::Result::ERROR_INITIALIZATION_FAILED,
     }
 }
 

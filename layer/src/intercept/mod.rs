@@ -17,6 +17,7 @@ mod policy;
 mod batch;
 mod buffer;
 mod command_buffer;
+mod creation_failure;
 mod debug_utils;
 mod destroy;
 mod device;

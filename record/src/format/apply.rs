@@ -4,8 +4,7 @@
 //! The arguments' types decide, not the specifiers: a float passed to `%u` is shown as a float, with a note. Nothing is
 //! dropped: arguments without a specifier are appended, and a specifier without an argument stays in the text, marked.
 
-use crate::escape::printable;
-use crate::format::printf::{self, FieldSpec};
+use crate::format::printf::{self, FieldSpec, character};
 use crate::format::remainders::leave_remainders;
 use crate::format::specifier::{Conversion, Piece, parse};
 use crate::format::value_display::{fitting_conversion, is_generated, show, show_named};
@@ -289,13 +288,6 @@ impl Formatter {
 fn takes_l(conversion: &Conversion<'_>, scalar: Scalar) -> bool {
     let is_integer = "diuxXo".contains(conversion.letter);
     conversion.l_follows && conversion.length.is_empty() && is_integer && scalar.ty().bits() == 64
-}
-
-fn character(code: u64) -> String {
-    match u32::try_from(code).ok().and_then(char::from_u32) {
-        Some(c) => printable(c.encode_utf8(&mut [0; 4])),
-        None => format!("\\u{{{code:x}}}"),
-    }
 }
 
 #[cfg(test)]

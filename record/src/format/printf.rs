@@ -1,6 +1,8 @@
 //! The conversions of C's `printf`, one value each, with exact digits. Where C leaves a choice, as glibc does. `%f` without a
 //! precision differs ([`shortest`]).
 
+use crate::escape::printable;
+
 /// Limit of widths and precisions, in characters: no double has more digits, and hostile formats ask for gigabytes.
 pub(crate) const MAX_FIELD: usize = 1100;
 
@@ -202,4 +204,12 @@ fn hexadecimal(field: FieldSpec, magnitude: f64) -> String {
     };
     let point = if digits.is_empty() && !field.alternate { "" } else { "." };
     format!("{lead}{point}{digits}p{exponent:+}")
+}
+
+/// A character by its code, escaped if it cannot be shown.
+pub(crate) fn character(code: u64) -> String {
+    match u32::try_from(code).ok().and_then(char::from_u32) {
+        Some(c) => printable(c.encode_utf8(&mut [0; 4])),
+        None => format!("\\u{{{code:x}}}"),
+    }
 }

@@ -14,6 +14,7 @@ mod extent;
 mod filter;
 mod filter_rules;
 pub mod json;
+mod other_samples;
 mod phrases;
 mod pipelines;
 mod print_line;

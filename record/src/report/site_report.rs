@@ -4,15 +4,15 @@ use crate::invocation::Invocation;
 use crate::report::command_lines::{commands, labels};
 use crate::report::commands::CommandReport;
 use crate::report::data::{Extent, Sample, SpecializationReport, StageReport};
+use crate::report::other_samples::other_samples;
 use crate::report::phrases::{
     constants, count, list, notes, pipelines, queue_label, queues, show_frame, show_id, show_invocation, show_location,
     workgroup_size,
 };
 use crate::report::rows::{Lines, is_zero, report_rows};
-use crate::report::value_lines::{condition, differences, values};
+use crate::report::value_lines::{condition, values};
 use crate::site::{Frame, Location, ModuleHash, SiteId, Snippet};
 use crate::stage::stage_name;
-use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Specialisations that are written out; the others are counted.
@@ -215,65 +215,16 @@ fn counts(site: &SiteReport) -> Option<Lines> {
     if text.is_empty() {
         return None;
     }
-    let mut lines = Lines(other_samples(site));
+    let mut lines = Lines(other_samples(
+        &site.samples,
+        site.distinct_messages,
+        &site.specializations,
+    ));
     if site.distinct_messages > 1 {
         let _ = write!(text, ", {} different messages", site.distinct_messages);
     }
     lines.0.insert(0, text);
     Some(lines)
-}
-
-/// The samples after the first that differ from it, each on a line of its own with the position of its record: its message, if
-/// there are several, and the values that differ.
-fn other_samples(site: &SiteReport) -> Vec<String> {
-    let mut lines = Vec::new();
-    let Some((first, others)) = site.samples.split_first() else {
-        return lines;
-    };
-    for sample in others {
-        let has_other_message = sample.message.bytes != first.message.bytes;
-        let message = if has_other_message {
-            sample.message.text.as_str()
-        } else {
-            ""
-        };
-        let differences = differences(sample, first, message);
-        if !has_other_message && differences.is_none() {
-            continue;
-        }
-        // The renderer expands the tabs of the first message.
-        let message = sample.message.text.trim_end().replace('\t', "    ");
-        let message = match (site.distinct_messages > 1, differences) {
-            (true, Some(differences)) => format!("{message}; {differences}"),
-            (false, Some(differences)) => differences,
-            (_, None) => message,
-        };
-        let message = match sample.number {
-            Some(number) => format!("{number}: {message}"),
-            None => message,
-        };
-        let mut message = message
-            .split('\n')
-            .enumerate()
-            .map(|(index, line)| match index {
-                0 => line.to_owned(),
-                _ => format!("  {line}"),
-            })
-            .collect::<Vec<_>>();
-        if let (Some(invocation), Some(last)) = (&sample.invocation, message.last_mut()) {
-            let values = sample.specialization.and_then(|index| site.specializations.get(index));
-            let values = values
-                .map(|values| format!(", {}", constants(values)))
-                .unwrap_or_default();
-            let _ = write!(last, "  [{}{values}]", show_invocation(invocation));
-        }
-        lines.extend(message);
-    }
-    let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();
-    if (shown.len() as u64) < site.distinct_messages {
-        lines.push("...".to_owned());
-    }
-    lines
 }
 
 /// `again: 312 invocations in at least 78 submits at cull.comp:31 (bad index 7)`.

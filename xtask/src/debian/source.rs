@@ -1,6 +1,7 @@
 //! Sources of packages in apt's configuration.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use std::fs;
 use std::process::Command;
 use vkabort_test_kit::process;
 
@@ -39,6 +40,31 @@ impl Source {
         let options = key.map_or_else(String::new, |key| format!("[signed-by={key}] "));
         format!("deb {options}{} {suite} main\n", self.uri)
     }
+}
+
+/// The name of the running release.
+///
+/// # Errors
+///
+/// The system does not say.
+pub fn codename() -> Result<String> {
+    let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;
+    let name = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
+    let name = name.context("/etc/os-release has no VERSION_CODENAME")?;
+    Ok(name.trim_matches('"').to_owned())
+}
+
+/// The mirror of the running release that apt is configured for.
+///
+/// # Errors
+///
+/// apt has no source of the release.
+pub fn mirror() -> Result<String> {
+    let codename = codename()?;
+    let mut sources = Source::configured()?.into_iter();
+    let main = sources.find(|source| source.suite == codename);
+    let main = main.with_context(|| format!("apt has no source of packages for {codename}"))?;
+    Ok(main.uri)
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ mod points;
 mod use_conditions;
 mod use_finder;
 mod uses;
+mod walk;
 
 pub(crate) use parts::{ValuePart, component_count, leaves, results};
 pub(crate) use point::{Condition, EffectPoint, Test};

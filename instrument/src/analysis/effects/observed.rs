@@ -2,7 +2,7 @@
 
 use super::items::{Item, ItemId, ItemKind, Items};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
-use crate::analysis::graph::BlockTable;
+use super::walk::Walk;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
@@ -18,15 +18,6 @@ struct State {
     is_observed: bool,
     /// Items that become this one.
     dependents: Vec<ItemId>,
-}
-
-/// A walk over the blocks of one function.
-struct Walk {
-    /// The number of the last walk that has visited each block.
-    visited: BlockTable<u32>,
-    number: u32,
-    /// Instructions at which the invocation may end: block and word offset, in module order.
-    leaves: Vec<(BlockIndex, usize)>,
 }
 
 /// Finds the items that are observed.
@@ -271,71 +262,4 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             }
         }
     }
-}
-
-impl Walk {
-    fn new(view: &ModuleView<'_, '_>, function: &FunctionView<'_, '_>) -> Self {
-        let index = view.index;
-        let mut leaves = Vec::new();
-        for (number, block) in function.function.blocks.iter().zip(index.blocks_of(function.function)) {
-            let found = index.insts(block.offset, block.end).filter(|inst| view.may_leave(inst));
-            leaves.extend(found.map(|inst| (number, inst.offset)));
-        }
-        Self {
-            visited: function.graph.table(|_| 0),
-            number: 0,
-            leaves,
-        }
-    }
-
-    /// Whether every path from a definition comes to one of `ends`, or to one of `edges`, before the invocation may end and before it
-    /// comes to the definition again. Both lists are sorted.
-    fn always(
-        &mut self,
-        function: &FunctionView<'_, '_>,
-        (start, offset): (BlockIndex, usize),
-        ends: &[(BlockIndex, usize)],
-        edges: &[(BlockIndex, BlockIndex)],
-        steps: &mut u64,
-    ) -> bool {
-        self.number += 1;
-        let mut worklist = vec![(start, offset + 1)];
-        while let Some((block, from)) = worklist.pop() {
-            let Some(left) = steps.checked_sub(1) else {
-                return false;
-            };
-            *steps = left;
-            let first = |list: &[(BlockIndex, usize)]| {
-                let at = list.partition_point(|entry| *entry < (block, from));
-                list.get(at).filter(|(of, _)| *of == block).map(|(_, offset)| *offset)
-            };
-            match (first(ends), first(&self.leaves)) {
-                (Some(end), leave) if leave.is_none_or(|leave| end <= leave) => continue,
-                (_, Some(_)) => return false,
-                _ => {}
-            }
-            let successors = function.graph.successors(block);
-            if successors.is_empty() && !is_unreachable(function, block) {
-                return false;
-            }
-            for to in successors {
-                if edges.binary_search(&(block, *to)).is_ok() {
-                    continue;
-                }
-                if *to == start {
-                    return false;
-                }
-                if let Some(visited) = self.visited.get_mut(*to).filter(|visited| **visited != self.number) {
-                    *visited = self.number;
-                    worklist.push((*to, 0));
-                }
-            }
-        }
-        true
-    }
-}
-
-fn is_unreachable(function: &FunctionView<'_, '_>, block: BlockIndex) -> bool {
-    let block = function.index.blocks.get(block);
-    block.is_some_and(|block| function.index.terminator(block).opcode() == op::Unreachable)
 }

@@ -2,6 +2,7 @@
 
 use super::comparisons::mirrored;
 use super::keys::{Key, Keys};
+use super::outcomes::{on_the_way, outcomes};
 use crate::analysis::effects::{Condition, Test, component_count};
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::view::path::Path;
@@ -215,43 +216,6 @@ impl Facts {
     }
 }
 
-/// An outcome of a branch.
-struct Outcome {
-    to: BlockIndex,
-    /// Whether only this edge leads to the block, but for back edges from blocks that it dominates.
-    is_alone: bool,
-    condition: Id,
-    result: bool,
-}
-
-/// The outcomes of a block's branch.
-fn outcomes(function: &FunctionView<'_, '_>, number: BlockIndex) -> Vec<Outcome> {
-    let Some(block) = function.index.blocks.get(number) else {
-        return Vec::new();
-    };
-    let branch = function.index.terminator(block);
-    if branch.opcode() != op::BranchConditional || branch.true_label() == branch.false_label() {
-        return Vec::new();
-    }
-    let graph = &function.graph;
-    let targets = [(branch.true_label(), true), (branch.false_label(), false)].into_iter();
-    let found = targets.filter_map(|(label, result)| {
-        let to = function.index.block_of_label(function.function, label)?;
-        let mut before = graph.predecessors(to).iter();
-        let is_alone = before.all(|from| *from == number || graph.dominates(to, *from) || !graph.is_reachable(*from));
-        let condition = branch.condition();
-        // A block whose own branch leads back to it.
-        let is_alone = is_alone && to != number;
-        Some(Outcome {
-            to,
-            is_alone,
-            condition,
-            result,
-        })
-    });
-    found.collect()
-}
-
 /// The operand that a phi of Booleans must have taken to have a result, and the block that it comes from: `a && b` as a branch
 /// over `b`.
 fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result: bool) -> Option<(Id, BlockIndex)> {
@@ -299,25 +263,4 @@ fn key_block(function: &FunctionView<'_, '_>, key: &Key) -> BlockIndex {
         Key::Memory(definition, _) => function.memory.definitions.get(*definition).map(|found| found.block),
     };
     block.or(function.graph.entry()).unwrap_or_default()
-}
-
-/// The outcomes of the branches that lead from the block `above` to a block which it dominates.
-fn on_the_way(
-    function: &FunctionView<'_, '_>,
-    to: BlockIndex,
-    above: Option<BlockIndex>,
-) -> Vec<(Id, Option<u32>, bool)> {
-    let mut found = Vec::new();
-    let mut at = to;
-    while Some(at) != above && found.len() < MOST_PARTS {
-        let Some(before) = function.graph.immediate_dominator(at) else {
-            break;
-        };
-        let of_branch = outcomes(function, before)
-            .into_iter()
-            .find(|outcome| outcome.is_alone && outcome.to == at);
-        found.extend(of_branch.map(|outcome| (outcome.condition, None, outcome.result)));
-        at = before;
-    }
-    found
 }

@@ -1,4 +1,7 @@
 //! The ranges of the numbers of one function, as a fixpoint.
+
+mod at_place;
+
 use super::comparisons::refined;
 use super::differences::compared_difference;
 use super::facts::{Fact, Facts};
@@ -15,9 +18,8 @@ use smallvec::SmallVec;
 const GROWTHS: u32 = 3;
 /// Passes over all numbers that narrow what was widened.
 const NARROWINGS: u32 = 2;
-/// Instructions that are computed once more for one question at a place, and how many of them one after the other.
+/// Instructions that are computed once more for one question at a place.
 pub(super) const MOST_STEPS: u32 = 64;
-const MOST_LEVELS: u32 = 8;
 
 /// Names, facts and ranges of one function.
 pub(super) struct FunctionRanges {
@@ -50,98 +52,6 @@ impl FunctionRanges {
             ranges: HashMap::default(),
             at_places: HashMap::default(),
         }
-    }
-
-    /// The range of a number in a block, where more facts hold.
-    pub(super) fn at(&mut self, solver: &Solver<'_, '_, '_>, key: &Key, block: BlockIndex, more: &Facts) -> Range {
-        let bits = solver.bits(key).unwrap_or(64);
-        self.solve(solver, key);
-        let mut steps = MOST_STEPS;
-        let found = if self.facts.is_empty() && more.is_empty() {
-            self.ranges.get(key).copied().flatten()
-        } else {
-            self.again(solver, key, (block, more), &mut steps, MOST_LEVELS)
-        };
-        found.unwrap_or(Range::full(bits))
-    }
-
-    /// The range of a number at a place, computed once more from its operands. `None` if the place is not reached. The depth of the
-    /// recursion is at most [`MOST_LEVELS`].
-    fn again(
-        &mut self,
-        solver: &Solver<'_, '_, '_>,
-        key: &Key,
-        (block, more): (BlockIndex, &Facts),
-        steps: &mut u32,
-        levels: u32,
-    ) -> Option<Range> {
-        if !more.is_empty() {
-            return self.computed_again(solver, key, (block, more), steps, levels);
-        }
-        let place = (key.clone(), block);
-        if let Some((with, range)) = self.at_places.get(&place)
-            && *with >= levels
-        {
-            return *range;
-        }
-        let range = self.computed_again(solver, key, (block, more), steps, levels);
-        if *steps > 0 {
-            self.at_places.insert(place, (levels, range));
-        }
-        range
-    }
-
-    fn computed_again(
-        &mut self,
-        solver: &Solver<'_, '_, '_>,
-        key: &Key,
-        (block, more): (BlockIndex, &Facts),
-        steps: &mut u32,
-        levels: u32,
-    ) -> Option<Range> {
-        self.solve(solver, key);
-        let bits = solver.bits(key)?;
-        let current = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
-        let place = Operand {
-            key: key.clone(),
-            block,
-            to: None,
-            bits,
-        };
-        for compared in self.compared(solver, &place, Some(more)) {
-            self.solve(solver, &compared);
-        }
-        let current = self.refined(solver, &place, current, Some(more), &|key| {
-            self.ranges.get(key).copied().flatten()
-        })?;
-        let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
-        // The operands of a phi are those of an earlier iteration.
-        let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
-        let Some(Rule::Operation {
-            opcode,
-            extended,
-            operands,
-        }) = rule
-        else {
-            return Some(current);
-        };
-        *steps -= 1;
-        let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
-        for operand in &operands {
-            ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
-        }
-        let here = |operand: &Operand| Operand {
-            block,
-            ..operand.clone()
-        };
-        let difference = match (opcode, operands.as_slice()) {
-            (op::ISub, [left, right]) => self.difference(solver, (&here(left), right), &ranges, Some(more)),
-            _ => None,
-        };
-        let found = [result(opcode, extended, &ranges, bits), difference]
-            .into_iter()
-            .flatten();
-        Some(found.fold(current, |current, range| current.meet(range).unwrap_or(current)))
     }
 
     /// The range of an operand under the comparisons that hold where it is used, by the ranges that `range_of` gives for the numbers

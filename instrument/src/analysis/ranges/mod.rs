@@ -30,10 +30,12 @@ mod interval;
 mod keys;
 mod local_size;
 mod operations;
+mod outcomes;
 mod parameters;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod unpacked;
 mod widths;
 
 use super::effects::Condition;

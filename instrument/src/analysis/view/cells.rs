@@ -6,7 +6,8 @@
 //! cells: v.a.x, v.a.y, v.b                the part of an index that is not constant is one cell
 //! ```
 
-use super::accesses::{FunctionAccesses, Place};
+use super::access::Place;
+use super::accesses::FunctionAccesses;
 use super::path::{Path, overlap, part_count, type_at};
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{CellIndex, Key as _, ObjectIndex, Run, Table};

@@ -1,6 +1,7 @@
 //! What one function computes, and questions about its values and memory.
 
-use super::accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass};
+use super::access::{Access, AccessKind, Object, ObjectClass};
+use super::accesses::FunctionAccesses;
 use super::cells::Cells;
 use super::memory::{Memory, Origin};
 use super::path::{Path, type_at};

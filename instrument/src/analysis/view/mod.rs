@@ -36,6 +36,7 @@
 //! Everything is linear in the words of the function (with the logarithms of sorting), without recursion. An object whose parts are
 //! too many is one cell, and a function whose definitions are too many has no view: `ModuleView::given_up` says so.
 
+mod access;
 mod accesses;
 mod cells;
 mod control_dependence;
@@ -49,7 +50,8 @@ mod summaries;
 mod tests;
 mod uses;
 
-pub(crate) use accesses::{Access, AccessKind, FunctionAccesses, Object, ObjectClass, Place};
+pub(crate) use access::{Access, AccessKind, Object, ObjectClass, Place};
+pub(crate) use accesses::FunctionAccesses;
 pub(crate) use control_dependence::ControlDependence;
 pub(crate) use function::{FunctionView, is_constant};
 pub(crate) use loads::sources_of_loads;

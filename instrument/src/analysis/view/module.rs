@@ -1,6 +1,7 @@
 //! The functions of a module: accesses, summaries, and the view of each that somebody asks for.
 
-use super::accesses::{AccessKind, FunctionAccesses, ObjectClass};
+use super::access::{AccessKind, ObjectClass};
+use super::accesses::FunctionAccesses;
 use super::cells::Cells;
 use super::function::FunctionView;
 use super::memory::{Event, Memory, Source};

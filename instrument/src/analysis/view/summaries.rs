@@ -1,6 +1,7 @@
 //! What a call of each function may do to memory, and whether it may end the invocation: computed once, callees before callers.
 
-use super::accesses::{AccessKind, FunctionAccesses, ObjectClass};
+use super::access::{AccessKind, ObjectClass};
+use super::accesses::FunctionAccesses;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, ObjectIndex, Table};

@@ -30,19 +30,18 @@
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon, with those around
 //! them, are left alone (`repetitions`).
 
+use super::loop_positions::{describe_around, position_of};
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
 use super::repetitions::Repetitions;
 use crate::analysis::constant_exits::ConstantExits;
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::loop_nest::{Loop, LoopNest};
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::after_phis;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, Literal, op};
-use vkabort_record::site::Location;
 
 /// Most loops around a loop that its message names.
 const MAX_AROUND: usize = 4;
@@ -254,82 +253,5 @@ fn hide_zero(planter: &mut Planter<'_, '_, '_>, (variable, pointee): (Id, Id)) -
         let next = out.calculate(op::IAdd, (value, one));
         let product = out.calculate(op::IMul, (value, next));
         out.calculate(op::BitwiseAnd, (product, one))
-    })
-}
-
-/// The loops around a loop, and the loop itself if it has no position in the source.
-fn describe_around(
-    planter: &mut Planter<'_, '_, '_>,
-    guarded: &Inst<'_>,
-    position: &Position<'_>,
-    around: &[&Loop],
-) -> String {
-    let mut text = String::new();
-    let own = planter.location(position);
-    if own.is_none() {
-        text = format!(" (OpLoopMerge {} {})", guarded.merge_block(), guarded.continue_target());
-    }
-    let names: Vec<String> = around.iter().map(|l| name(planter, l)).collect();
-    if !names.is_empty() {
-        text += &format!(", inside {}", names.join(" inside "));
-    }
-    text
-}
-
-fn name(planter: &mut Planter<'_, '_, '_>, l: &Loop) -> String {
-    let position = position_of(planter, l);
-    match planter.location(&position) {
-        Some(at) => format!("the loop at {}:{}", at.file, at.line),
-        None => format!("the loop {}", planter.label(l.header)),
-    }
-}
-
-/// The position in the source of a loop: that of its header, else of the statement in front of it if that is the loop, as Slang
-/// describes it, else of its first block that has one.
-fn position_of<'w>(planter: &mut Planter<'_, '_, 'w>, l: &Loop) -> Position<'w> {
-    let index = planter.index;
-    let of_block = |number: BlockIndex| {
-        let block = index.blocks.get(number)?;
-        let end = if block.merge != 0 {
-            block.merge
-        } else {
-            block.terminator
-        };
-        let position = index.position(block, end);
-        position.has_line().then_some(position)
-    };
-    if let Some(position) = of_block(l.header) {
-        return position;
-    }
-    let blocks = planter.function.blocks;
-    let before = blocks
-        .offset_of(l.header)
-        .and_then(|offset| blocks.at(offset.checked_sub(1)?));
-    let header = index.blocks.get(l.header).map(|header| header.label);
-    let enters = |number: &BlockIndex| {
-        let block = index.blocks.get(*number);
-        header
-            .zip(block)
-            .is_some_and(|(header, block)| index.successors(block).contains(&header))
-    };
-    if let Some(position) = before.filter(enters).and_then(of_block)
-        && planter.location(&position).is_some_and(|location| is_loop(&location))
-    {
-        return position;
-    }
-    l.blocks.iter().find_map(|number| of_block(*number)).unwrap_or_default()
-}
-
-/// Whether a statement that begins with the keyword of a loop is at a location.
-fn is_loop(location: &Location) -> bool {
-    let before = (location.column as usize).checked_sub(1);
-    let mut rest = location
-        .source
-        .iter()
-        .zip(before)
-        .map(|(source, before)| source.chars().skip(before).collect::<String>());
-    rest.any(|rest| {
-        let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
-        matches!(word, Some("for" | "while" | "do"))
     })
 }

@@ -1,9 +1,9 @@
 //! Plants aborts into one function.
 
-use super::guard::write_guard;
-use super::message::Message;
+mod aborts;
+
 use super::module::{ModulePlanter, Planting};
-use super::place::{Place, TestKey};
+use super::place::TestKey;
 use super::repetitions::Repetitions;
 use crate::analysis::callgraph::Reach;
 use crate::analysis::effects::EffectPoint;
@@ -18,9 +18,7 @@ use crate::edit::loop_header::{control_with_counter, redirect_back_edges, split_
 use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
 use crate::options::Options;
-use crate::sanitize::Check;
-use crate::spv::operands::result_index;
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Id, Inst};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,136 +147,6 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.module.planting == Planting::Everywhere || !self.closed.contains(&block)
     }
 
-    /// Plants an abort that is taken if the condition that `write_condition` computes is true.
-    pub(super) fn plant(
-        &mut self,
-        check: Check,
-        place: &Place<'w>,
-        message: Message,
-        write_condition: impl FnOnce(&mut Emitter) -> Id,
-    ) {
-        self.plant_with(check, place, |out| (write_condition(out), ()), |_, ()| message);
-    }
-
-    /// Plants an abort that is taken if the first part of what `write_condition` returns is true. `write_message` gets the other
-    /// part; its code runs only then, except in continue constructs.
-    pub(super) fn plant_with<T>(
-        &mut self,
-        check: Check,
-        place: &Place<'w>,
-        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
-        write_message: impl FnOnce(&mut Emitter, T) -> Message,
-    ) {
-        if self.closed.contains(&place.block) {
-            if self.module.planting == Planting::Everywhere {
-                self.plant_call(check, place, write_condition, write_message);
-            }
-            return;
-        }
-        self.open_loops(place.block);
-        let (failed, rest) = write_condition(&mut self.module.out);
-        self.write_abort(check, place, failed, |out| write_message(out, rest));
-        self.finish_split(place);
-    }
-
-    /// Writes an abort that is taken if `failed`, and opens a block behind it.
-    pub(super) fn write_abort(
-        &mut self,
-        check: Check,
-        place: &Place<'w>,
-        failed: Id,
-        write_message: impl FnOnce(&mut Emitter) -> Message,
-    ) {
-        let ModulePlanter {
-            out,
-            helpers,
-            messages,
-            barriers,
-            unstored,
-            ..
-        } = &mut *self.module;
-        let failed = helpers.write_failed(out, &self.reach, check, failed);
-        let [fail, go] = [(); 2].map(|()| out.fresh());
-        let is_counted_before = unstored.reads_shared_memory();
-        if is_counted_before {
-            // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
-            // and behind it.
-            let [end, counted] = [(); 2].map(|()| out.fresh());
-            out.branch_if(failed, end, counted, counted);
-            out.label(end);
-            barriers.write_end(out);
-            out.branch(counted);
-            out.label(counted);
-        }
-        out.branch_if(failed, fail, go, go);
-        out.label(fail);
-        out.write_position(&place.position);
-        let message = write_message(out);
-        if !is_counted_before {
-            barriers.write_end(out);
-        }
-        let (ty, id) = messages.write(self.index, out, &message);
-        out.code.mark_origin(&place.guarded);
-        out.op(op::AbortKHR, (ty, id));
-        out.label(go);
-        self.module.planted.checks.insert(id, check.name());
-        if let Some(operation) = result_of(&place.guarded) {
-            self.module.planted.operations.insert(id, operation);
-        }
-    }
-
-    /// Ends code whose last block continues the block of a place.
-    pub(super) fn finish_split(&mut self, place: &Place<'w>) {
-        let behind = self.position(place.block, place.offset);
-        let out = &mut self.module.out;
-        out.write_position(&behind);
-        let split = Split {
-            offset: place.offset,
-            code: out.take_code(),
-        };
-        self.splits.entry(place.block).or_default().push(split);
-    }
-
-    /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
-    fn plant_call<T>(
-        &mut self,
-        check: Check,
-        place: &Place<'w>,
-        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
-        write_message: impl FnOnce(&mut Emitter, T) -> Message,
-    ) {
-        let behind = self.position(place.block, place.offset);
-        let ModulePlanter {
-            out,
-            messages,
-            guards,
-            planted,
-            edits,
-            helpers,
-            barriers,
-            ..
-        } = &mut *self.module;
-        let (failed, rest) = write_condition(out);
-        let failed = helpers.write_failed(out, &self.reach, check, failed);
-        let message = write_message(out, rest);
-        let guard = out.continue_code(guards, |out| {
-            write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
-        });
-        out.name(guard.function, &format!("vkabort_{}", check.name()));
-        // The call has the position that the site takes from it.
-        out.write_position(&place.position);
-        let void = out.void();
-        let result = out.fresh();
-        out.op(
-            op::FunctionCall,
-            (void, result, guard.function, guard.arguments.as_slice()),
-        );
-        out.write_position(&behind);
-        out.place(|code| edits.insert(place.offset, code));
-        planted.checks.insert(guard.message, check.name());
-        planted.guards.insert(guard.function);
-    }
-
     /// Inserts code that branches nowhere.
     pub(super) fn insert<T>(&mut self, offset: usize, write: impl FnOnce(&mut Emitter) -> T) -> T {
         let ModulePlanter { out, edits, .. } = &mut *self.module;
@@ -357,10 +225,4 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         }
         self.renames.apply(self.index, self.function, edits);
     }
-}
-
-/// The result of an instruction that has one.
-fn result_of(inst: &Inst<'_>) -> Option<Id> {
-    let at = result_index(inst.opcode())?;
-    Some(inst.id(at)).filter(|id| id.is_some())
 }

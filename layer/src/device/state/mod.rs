@@ -14,6 +14,7 @@ mod kept_objects;
 mod loss;
 pub mod markers;
 mod module;
+mod object_tables;
 mod object_users;
 mod objects;
 mod pending_recordings;

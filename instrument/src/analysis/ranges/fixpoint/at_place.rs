@@ -1,0 +1,113 @@
+//! The range of a number at a place: computed once more from its operands, under what holds there.
+
+use super::{FunctionRanges, MOST_STEPS};
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::ranges::facts::Facts;
+use crate::analysis::ranges::interval::Range;
+use crate::analysis::ranges::keys::Key;
+use crate::analysis::ranges::rules::{Operand, Rule, Solver, result};
+use crate::spv::op;
+use smallvec::SmallVec;
+
+/// How many instructions are computed once more one after the other.
+const MOST_LEVELS: u32 = 8;
+
+impl FunctionRanges {
+    /// The range of a number in a block, where more facts hold.
+    pub(in super::super) fn at(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        key: &Key,
+        block: BlockIndex,
+        more: &Facts,
+    ) -> Range {
+        let bits = solver.bits(key).unwrap_or(64);
+        self.solve(solver, key);
+        let mut steps = MOST_STEPS;
+        let found = if self.facts.is_empty() && more.is_empty() {
+            self.ranges.get(key).copied().flatten()
+        } else {
+            self.again(solver, key, (block, more), &mut steps, MOST_LEVELS)
+        };
+        found.unwrap_or(Range::full(bits))
+    }
+
+    /// The range of a number at a place, computed once more from its operands. `None` if the place is not reached. The depth of the
+    /// recursion is at most [`MOST_LEVELS`].
+    fn again(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        key: &Key,
+        (block, more): (BlockIndex, &Facts),
+        steps: &mut u32,
+        levels: u32,
+    ) -> Option<Range> {
+        if !more.is_empty() {
+            return self.computed_again(solver, key, (block, more), steps, levels);
+        }
+        let place = (key.clone(), block);
+        if let Some((with, range)) = self.at_places.get(&place)
+            && *with >= levels
+        {
+            return *range;
+        }
+        let range = self.computed_again(solver, key, (block, more), steps, levels);
+        if *steps > 0 {
+            self.at_places.insert(place, (levels, range));
+        }
+        range
+    }
+
+    fn computed_again(
+        &mut self,
+        solver: &Solver<'_, '_, '_>,
+        key: &Key,
+        (block, more): (BlockIndex, &Facts),
+        steps: &mut u32,
+        levels: u32,
+    ) -> Option<Range> {
+        self.solve(solver, key);
+        let bits = solver.bits(key)?;
+        let current = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
+        let place = Operand {
+            key: key.clone(),
+            block,
+            to: None,
+            bits,
+        };
+        for compared in self.compared(solver, &place, Some(more)) {
+            self.solve(solver, &compared);
+        }
+        let current = self.refined(solver, &place, current, Some(more), &|key| {
+            self.ranges.get(key).copied().flatten()
+        })?;
+        let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
+        // The operands of a phi are those of an earlier iteration.
+        let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
+        let Some(Rule::Operation {
+            opcode,
+            extended,
+            operands,
+        }) = rule
+        else {
+            return Some(current);
+        };
+        *steps -= 1;
+        let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
+        for operand in &operands {
+            ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
+        }
+        let here = |operand: &Operand| Operand {
+            block,
+            ..operand.clone()
+        };
+        let difference = match (opcode, operands.as_slice()) {
+            (op::ISub, [left, right]) => self.difference(solver, (&here(left), right), &ranges, Some(more)),
+            _ => None,
+        };
+        let found = [result(opcode, extended, &ranges, bits), difference]
+            .into_iter()
+            .flatten();
+        Some(found.fold(current, |current, range| current.meet(range).unwrap_or(current)))
+    }
+}
