@@ -1,4 +1,8 @@
-//! The invocation that prints: its built-ins and its stage, in private variables that entry points set.
+//! The invocation that prints: its built-ins and its stage.
+//!
+//! In a module with one entry point, a print reads them where it writes its record: kept from the start of the entry point, they would
+//! occupy registers all the time. With several, they are in private variables that the entry points set, since a print may be in a
+//! function that several call, of several stages or workgroup sizes:
 //!
 //! ```text
 //! %vkabort_invocation = Variable Private, %vkabort_stage = Variable Private
@@ -6,7 +10,7 @@
 //! entry point: Store %vkabort_invocation %words, Store %vkabort_stage MODEL
 //! ```
 //!
-//! A print may be in a function that several stages call. Where all entry points of a module have one stage, it is a constant.
+//! Where all entry points of a module have one stage, it is a constant.
 
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::emitter::Emitter;
@@ -22,9 +26,15 @@ use vkabort_record::layout::UNIT_WORDS;
 const UNKNOWN: u32 = u32::MAX;
 
 /// Where the identity of the invocation is.
-pub(super) struct InvocationIdentity {
-    words: Id,
+pub(super) struct InvocationIdentity<'w> {
+    words: Source<'w>,
     stage: Stage,
+}
+
+enum Source<'w> {
+    Variable(Id),
+    /// In the built-ins of the only entry point.
+    BuiltIns(EntryInterface<'w>, AddedBuiltIns),
 }
 
 #[derive(Clone, Copy)]
@@ -33,32 +43,43 @@ enum Stage {
     Variable(Id),
 }
 
-impl InvocationIdentity {
-    pub(super) fn new(index: &Index<'_>, out: &mut Emitter) -> Self {
-        let uint = out.uint();
-        let unit = out.vector(uint, UNIT_WORDS);
-        let zero = out.null(unit);
-        let words = out.private(unit, zero);
-        out.name(words, "vkabort_invocation");
+impl<'w> InvocationIdentity<'w> {
+    pub(super) fn new(index: &Index<'w>, workgroup_sizes: &[Option<[u32; 3]>], out: &mut Emitter) -> Self {
         let mut models = index.entry_points.iter().map(|entry| entry.model);
         let first = models.next().unwrap_or(UNKNOWN);
         let stage = match models.all(|model| model == first) {
             true => Stage::Constant(first),
             false => {
-                let unknown = out.constant(UNKNOWN);
+                let (uint, unknown) = (out.uint(), out.constant(UNKNOWN));
                 let stage = out.private(uint, unknown);
                 out.name(stage, "vkabort_stage");
                 Stage::Variable(stage)
+            }
+        };
+        let words = match index.entry_points.as_slice() {
+            [only] => Source::BuiltIns(interface(*only, 0, workgroup_sizes), AddedBuiltIns::new()),
+            _ => {
+                let uint = out.uint();
+                let unit = out.vector(uint, UNIT_WORDS);
+                let zero = out.null(unit);
+                let words = out.private(unit, zero);
+                out.name(words, "vkabort_invocation");
+                Source::Variable(words)
             }
         };
         Self { words, stage }
     }
 
     /// Loads the words of the identity.
-    pub(super) fn load_words(&self, out: &mut Emitter) -> Id {
-        let uint = out.uint();
-        let unit = out.vector(uint, UNIT_WORDS);
-        out.emit(op::Load, unit, self.words)
+    pub(super) fn load_words(&mut self, index: &Index<'w>, out: &mut Emitter) -> Id {
+        match &mut self.words {
+            Source::Variable(words) => {
+                let uint = out.uint();
+                let unit = out.vector(uint, UNIT_WORDS);
+                out.emit(op::Load, unit, *words)
+            }
+            Source::BuiltIns(interface, added) => load_identity(index, interface, false, added, out),
+        }
     }
 
     /// Loads the execution model.
@@ -70,6 +91,16 @@ impl InvocationIdentity {
     }
 }
 
+/// An entry point of the module, without added variables.
+fn interface<'w>(entry: EntryPoint<'w>, number: u32, workgroup_sizes: &[Option<[u32; 3]>]) -> EntryInterface<'w> {
+    EntryInterface {
+        entry,
+        number,
+        workgroup_size: workgroup_sizes.get(number as usize).copied().flatten(),
+        added: SmallVec::new(),
+    }
+}
+
 /// Sets the variables at the start of these entry points, and adds what they need to their interfaces.
 ///
 /// # Errors
@@ -77,24 +108,28 @@ impl InvocationIdentity {
 /// [`ErrorKind::Limit`] if an interface has no room for another variable.
 pub(super) fn add_identity(
     index: &Index<'_>,
-    identity: &InvocationIdentity,
+    identity: InvocationIdentity<'_>,
     workgroup_sizes: &[Option<[u32; 3]>],
     entry_points: &[u32],
     out: &mut Emitter,
     edits: &mut Edits,
 ) -> Result<()> {
+    let variable = match identity.words {
+        Source::Variable(variable) => variable,
+        Source::BuiltIns(mut interface, _) => {
+            // Each function that writes records has added them.
+            interface.added.sort_unstable();
+            interface.added.dedup();
+            return write_interface(interface, edits);
+        }
+    };
     let mut added = AddedBuiltIns::new();
     let mut written: Vec<Id> = Vec::new();
     for number in entry_points {
         let Some(entry) = index.entry_points.get(*number as usize).copied() else {
             continue;
         };
-        let mut interface = EntryInterface {
-            entry,
-            number: *number,
-            workgroup_size: workgroup_sizes.get(*number as usize).copied().flatten(),
-            added: SmallVec::new(),
-        };
+        let mut interface = interface(entry, *number, workgroup_sizes);
         let is_other = |other: &&EntryPoint<'_>| other.function == entry.function && other.model != entry.model;
         let is_shared = index.entry_points.iter().any(|other| is_other(&other));
         let start = index.function_of(entry.function).and_then(|f| index.functions.get(f));
@@ -102,7 +137,7 @@ pub(super) fn add_identity(
         if let (Some(start), false) = (start, is_shared) {
             // Entry points of one stage that share a function have the same built-ins.
             let words = load_identity(index, &mut interface, false, &mut added, out);
-            out.op(op::Store, (identity.words, words));
+            out.op(op::Store, (variable, words));
             if let Stage::Variable(variable) = identity.stage {
                 let model = out.constant(entry.model);
                 out.op(op::Store, (variable, model));
@@ -113,25 +148,20 @@ pub(super) fn add_identity(
                 edits.insert_ranked(start, Rank::Entry, &code);
             }
         }
-        write_interface(index, identity, interface, edits)?;
+        if index.version >= version(1, 4) {
+            // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
+            interface.added.push(variable);
+            if let Stage::Variable(variable) = identity.stage {
+                interface.added.push(variable);
+            }
+        }
+        write_interface(interface, edits)?;
     }
     Ok(())
 }
 
-fn write_interface(
-    index: &Index<'_>,
-    identity: &InvocationIdentity,
-    interface: EntryInterface<'_>,
-    edits: &mut Edits,
-) -> Result<()> {
-    let EntryInterface { entry, mut added, .. } = interface;
-    if index.version >= version(1, 4) {
-        // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
-        added.push(identity.words);
-        if let Stage::Variable(variable) = identity.stage {
-            added.push(variable);
-        }
-    }
+fn write_interface(interface: EntryInterface<'_>, edits: &mut Edits) -> Result<()> {
+    let EntryInterface { entry, added, .. } = interface;
     if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
         let message = format!("the interface of entry point {} is full", entry.function);
         return Err(Error::new(ErrorKind::Limit, "prints", None, message));

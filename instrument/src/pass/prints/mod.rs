@@ -11,7 +11,7 @@
 //! loop changes. Helper invocations cannot write, so they print nothing.
 //!
 //! Phases: (1) [`number_prints`] describes the prints of the application's module; (2) behind all other passes, [`lower`] replaces
-//! each, and keeps the identity of the invocation in a private variable at the start of its entry points (`identity`); (3) the
+//! each, with the identity of the invocation (`identity`); (3) the
 //! import and what only prints used are removed (`unused`).
 //!
 //! Not handled: values of other types than scalars, vectors, pointers and strings have no words. An entry point whose function is
@@ -80,7 +80,7 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
     let mut writer = PrintWriter::new(index, inputs);
     let (mut entry_points, mut skipped, mut removed, mut lost) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let prints = prints(index);
-    let identity = InvocationIdentity::new(index, &mut out);
+    let mut identity = InvocationIdentity::new(index, inputs.workgroup_sizes, &mut out);
     for (number, print) in &prints {
         let reach = graph.reach.get(*number);
         let models = reach.map_or(&[][..], |reach| &reach.models);
@@ -90,7 +90,7 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
         match (site, models.iter().find(is_skipped)) {
             (Some(site), None) => {
                 let units = write_units(index, print, &mut out);
-                writer.call(&mut out, &identity, print, site, &units);
+                writer.call(index, &mut out, &mut identity, print, site, &units);
                 out.place(
                     |code| match first_place(index, *number, print).filter(|start| *start > print.offset) {
                         Some(start) => {
@@ -125,7 +125,7 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
     entry_points.dedup();
     add_identity(
         index,
-        &identity,
+        identity,
         inputs.workgroup_sizes,
         &entry_points,
         &mut out,

@@ -87,17 +87,18 @@ impl PrintWriter {
     }
 
     /// Writes the call in place of a print, with its result id.
-    pub(super) fn call(
+    pub(super) fn call<'w>(
         &mut self,
+        index: &Index<'w>,
         out: &mut Emitter,
-        identity: &InvocationIdentity,
+        identity: &mut InvocationIdentity<'w>,
         print: &Inst<'_>,
         site: usize,
         units: &[Id],
     ) {
         let writer = match self.writers.iter().find(|(count, _)| *count == units.len()) {
             Some((_, writer)) => *writer,
-            None => self.write_function(out, identity, units.len()),
+            None => self.write_function(index, out, identity, units.len()),
         };
         let site = site as u32;
         let counter = self
@@ -112,7 +113,13 @@ impl PrintWriter {
         out.op(op::FunctionCall, (void, print.result(), writer, (site, counter), units));
     }
 
-    fn write_function(&mut self, out: &mut Emitter, identity: &InvocationIdentity, count: usize) -> Id {
+    fn write_function<'w>(
+        &mut self,
+        index: &Index<'w>,
+        out: &mut Emitter,
+        identity: &mut InvocationIdentity<'w>,
+        count: usize,
+    ) -> Id {
         let (void, uint, bool) = (out.void(), out.uint(), out.bool());
         let unit_type = out.vector(uint, UNIT_WORDS);
         let (reserve, commit) = (self.reserve(out), self.runtime.commit(out));
@@ -147,7 +154,11 @@ impl PrintWriter {
         };
         self.runtime.store_extent(out, record, extent);
         let [low, high] = self.runtime.hash_words(out);
-        let (stage, zero, words) = (identity.load_stage(out), out.constant(0), identity.load_words(out));
+        let (stage, zero, words) = (
+            identity.load_stage(out),
+            out.constant(0),
+            identity.load_words(index, out),
+        );
         self.runtime.store_words(out, record, 1, [low, high, stage, zero]);
         self.runtime.store_unit(out, record, 2, words);
         for (number, value) in (HEADER_UNITS..).zip(parameters.iter().skip(2)) {
