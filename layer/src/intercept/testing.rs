@@ -15,7 +15,8 @@ unsafe extern "system" fn no_instance_function(_: vk::Instance, _: *const c_char
     None
 }
 
-/// The next layer's only function.
+/// The next layer's only function. Never inlined, so that it has one address, by which tests know it.
+#[inline(never)]
 pub unsafe extern "system" fn any_device_function() {}
 
 unsafe extern "system" fn device_function(_: vk::Device, _: *const c_char) -> vk::PFN_vkVoidFunction {

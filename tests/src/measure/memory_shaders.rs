@@ -28,7 +28,8 @@ const ACCESSES: [(Check, &str, &str); 5] = [
     (
         Check::Barriers,
         "",
-        "tile[own] = value; barrier(); value = value * 1664525u + tile[own ^ 1u]; barrier();",
+        // Not the shader above, which drivers would find in a cache.
+        "tile[own] = value; barrier(); value = value * 1664525u + tile[own ^ 2u]; barrier();",
     ),
     (
         Check::Invalid,
