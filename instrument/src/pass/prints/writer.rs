@@ -1,17 +1,17 @@
 //! The functions that write the records of prints, one for each number of units of arguments.
 //!
 //! ```text
-//! uint vkabort_print_reserve(uint slots, uint counter)       -> unit offset of the record, or NO_RECORD
-//!     chunk = atomicLoad(current) & (CHUNKS - 1)
+//! uint vkabort_print_reserve(uint slots)                     -> unit offset of the record, or NO_RECORD
+//!     chunk = atomicLoad(current) & (CHUNKS - 1), unit = NO_RECORD
 //!     if (atomicLoad(cursor[chunk]) < capacity) {
 //!         slot = atomicAdd(cursor[chunk], slots)
-//!         if (slot <= capacity - slots) return (chunk * capacity + slot) * SLOT_UNITS
+//!         if (slot <= capacity - slots) unit = (chunk * capacity + slot) * SLOT_UNITS          a selection
 //!     }
-//!     atomicAdd(dropped[counter], 1); return NO_RECORD
+//!     return unit
 //!
 //! void vkabort_print1(uint site, uint counter, uvec4 unit0)
-//!     unit = vkabort_print_reserve(slots, counter)
-//!     if (unit != NO_RECORD) { header and unit0; vkabort_commit(unit) }
+//!     unit = vkabort_print_reserve(slots)
+//!     if (unit != NO_RECORD) { header and unit0; vkabort_commit(unit) } else atomicAdd(dropped[counter], 1)
 //! ```
 //!
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
@@ -21,7 +21,7 @@ use super::identity::InvocationIdentity;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Prints, Trap};
-use crate::runtime::{Extent, NO_RECORD, OpenFunction, Runtime, bool_constant};
+use crate::runtime::{Extent, NO_RECORD, OpenFunction, Runtime};
 use crate::spv::{Code, Id, Inst, op};
 use std::iter;
 use vkabort_record::layout::{HEADER_UNITS, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
@@ -141,10 +141,10 @@ impl PrintWriter {
         };
         let [slots, none, length, size] =
             [units.div_ceil(SLOT_UNITS), NO_RECORD, units, count as u32 * UNIT_BYTES].map(|value| out.constant(value));
-        let unit = out.calculate(op::FunctionCall, (reserve, slots, counter));
+        let unit = out.calculate(op::FunctionCall, (reserve, slots));
         let fits = out.emit(op::INotEqual, bool, (unit, none));
-        let [write, end] = [(); 2].map(|()| out.fresh());
-        out.branch_if(fits, write, end, end);
+        let [write, full, end] = [(); 3].map(|()| out.fresh());
+        out.branch_if(fits, write, full, end);
         out.label(write);
         let record = self.runtime.record(out, unit);
         let extent = Extent {
@@ -166,6 +166,12 @@ impl PrintWriter {
         }
         out.emit(op::FunctionCall, void, (commit, unit));
         out.branch(end);
+        out.label(full);
+        let ty = self.runtime.types(out).uint_pointer;
+        let dropped = self.word(out, ty, counter);
+        let [scope, relaxed, one] = [self.runtime.scope, 0, 1].map(|value| out.constant(value));
+        out.calculate(op::AtomicIAdd, (dropped, scope, relaxed, one));
+        out.branch(end);
         out.label(end);
         out.op(op::Return, ());
         self.runtime.end_function(out, outer);
@@ -181,16 +187,13 @@ impl PrintWriter {
         let OpenFunction {
             outer,
             function,
-            parameters: [slots, counter],
+            parameters: [slots],
             block,
-        } = self
-            .runtime
-            .begin_function(out, "vkabort_print_reserve", uint, [uint; 2]);
+        } = self.runtime.begin_function(out, "vkabort_print_reserve", uint, [uint]);
         self.reserve = Some(function);
-        let [scope, relaxed, one, mask, stride, capacity, shift, none] = [
+        let [scope, relaxed, mask, stride, capacity, shift, none] = [
             self.runtime.scope,
             0,
-            1,
             CHUNKS - 1,
             CURSOR_STRIDE,
             self.slots,
@@ -209,28 +212,20 @@ impl PrintWriter {
         let cursor = self.word(out, ty, offset);
         let now = out.calculate(op::AtomicLoad, (cursor, scope, relaxed));
         let has_room = out.emit(op::ULessThan, bool, (now, capacity));
-        let no = bool_constant(out, false);
-        let [attempt, tried, found, full, slot, fits, is_inside] = [(); 7].map(|()| out.fresh());
+        let [attempt, tried, unit] = [(); 3].map(|()| out.fresh());
         out.branch_if(has_room, attempt, tried, tried);
         out.label(attempt);
         let added = out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, slots));
         let last = out.calculate(op::ISub, (capacity, slots));
-        out.op(op::ULessThanEqual, (bool, is_inside, added, last));
+        let is_inside = out.emit(op::ULessThanEqual, bool, (added, last));
+        let first = out.calculate(op::IMul, (chunk, capacity));
+        let of_area = out.calculate(op::IAdd, (first, added));
+        let found = out.calculate(op::ShiftLeftLogical, (of_area, shift));
+        let found = out.calculate(op::Select, (is_inside, found, none));
         out.branch(tried);
         out.label(tried);
-        let zero = out.constant(0);
-        out.phi(uint, slot, &[(zero, block), (added, attempt)]);
-        out.phi(bool, fits, &[(no, block), (is_inside, attempt)]);
-        out.branch_if(fits, found, full, full);
-        out.label(found);
-        let first = out.calculate(op::IMul, (chunk, capacity));
-        let of_area = out.calculate(op::IAdd, (first, slot));
-        let unit = out.calculate(op::ShiftLeftLogical, (of_area, shift));
+        out.phi(uint, unit, &[(none, block), (found, attempt)]);
         out.op(op::ReturnValue, unit);
-        out.label(full);
-        let dropped = self.word(out, ty, counter);
-        out.calculate(op::AtomicIAdd, (dropped, scope, relaxed, one));
-        out.op(op::ReturnValue, none);
         self.runtime.end_function(out, outer);
         function
     }
