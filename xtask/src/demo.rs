@@ -19,6 +19,7 @@ const NO_DEVICE: i32 = 3;
 /// A package cannot be installed, or a build fails.
 pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result<ExitStatus> {
     let chosen = choose(driver)?;
+    eprintln!("Building the layer and the demo. The first time, this takes some minutes.");
     let mut environment = Environment {
         native: false,
         layer: if without_layer {
