@@ -103,7 +103,7 @@ impl Part {
             }
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. The \
-                 layer keeps 16,367 messages, or at least 16,366 prints, and counts the others. debugPrintf keeps what its buffer has \
+                 layer keeps 16,367 messages, or at least 32,733 prints, and counts the others. debugPrintf keeps what its buffer has \
                  room for, by default 23, and counts none of the others."
             }
             Self::Loss => "Executed. Wall time from the submission to its end without and with an abort.",

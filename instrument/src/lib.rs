@@ -63,7 +63,9 @@ pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, Trap, Values};
-pub use outcome::{AfterPass, ClaimCompact, ClaimCounters, Hooks, Instrumented, NotSanitized, Outcome, Place};
+pub use outcome::{
+    AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place, PrintNumbers,
+};
 pub use sanitize::{
     CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY, LoopTimeout, Sanitize,
 };

@@ -45,9 +45,17 @@ pub type NotSanitized<'a> = dyn FnMut(&str) + 'a;
 /// Whether code may write compact records.
 pub type ClaimCompact<'a> = dyn FnMut(CodeHash) -> bool + 'a;
 
-/// Returns the first of as many consecutive counters as code has prints, of those in [`vkabort_record::print::layout`]. `None`: they
-/// share one.
-pub type ClaimCounters<'a> = dyn FnMut(CodeHash, u32) -> Option<u32> + 'a;
+/// Returns the numbers and counters of a code's prints, of which there are so many.
+pub type ClaimPrints<'a> = dyn FnMut(CodeHash, u32) -> PrintNumbers + 'a;
+
+/// Numbers that the prints of a code have on the device; see [`vkabort_record::print::layout`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintNumbers {
+    /// NUMBER of the first one. Those of the others follow it.
+    pub first: u32,
+    /// The counter of the first one. `None`: all share one.
+    pub counter: Option<u32>,
+}
 
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]
@@ -61,8 +69,8 @@ pub struct Hooks<'a> {
     pub claim_compact: Option<&'a mut ClaimCompact<'a>>,
     /// Called if checks cannot be planted.
     pub not_sanitized: Option<&'a mut NotSanitized<'a>>,
-    /// Asked before prints are rewritten. Without it, they count from the first counter on.
-    pub claim_counters: Option<&'a mut ClaimCounters<'a>>,
+    /// Asked before prints are rewritten. Without it, both begin at 0.
+    pub claim_prints: Option<&'a mut ClaimPrints<'a>>,
     /// Called with the reason if prints cannot be rewritten. They then stay as they are.
     pub not_printed: Option<&'a mut NotSanitized<'a>>,
 }

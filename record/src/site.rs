@@ -97,6 +97,13 @@ impl SiteTable {
         self.sites.iter().any(|site| site.template.is_some())
     }
 
+    /// The SPIR-V execution model of all entry points. `None` if there are several.
+    pub fn execution_model(&self) -> Option<u32> {
+        let mut models = self.entry_points.iter().map(|entry| entry.execution_model);
+        let first = models.next()?;
+        models.all(|model| model == first).then_some(first)
+    }
+
     /// The entry points that can reach a site of the table.
     pub fn entry_points_of<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = &'a EntryPoint> {
         let entry_point = |index: &u32| self.entry_points.get(usize::try_from(*index).ok()?);

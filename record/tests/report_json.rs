@@ -310,7 +310,7 @@ fn prints_fit_the_schema_and_read_back_unchanged() {
         ..PrintSite::default()
     }];
     let record = |site| PrintRecord {
-        code: ModuleHash(7).into(),
+        code: Some(ModuleHash(7).into()),
         site,
         execution_model: 5,
         identity: [3, 4, 5, 1],

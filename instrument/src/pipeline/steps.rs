@@ -4,7 +4,7 @@ use super::facts::{Fact, Found, LoweredAborts};
 use super::state::{Module, State};
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
-use crate::outcome::Hooks;
+use crate::outcome::{Hooks, PrintNumbers};
 use crate::pass::prints::PrintInputs;
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::{abort, constant_data, exit_loop, prints, reconverge, sanitize};
@@ -29,19 +29,22 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
     let (Some(options), sites) = (&state.options.prints, &state.facts.prints) else {
         return Ok((Edits::default(), None));
     };
-    let code = state.facts.sites.table.code();
-    let counter = match &mut hooks.claim_counters {
-        Some(claim) => claim(code, sites.len() as u32),
-        None => Some(0),
+    let table = &state.facts.sites.table;
+    let numbers = match &mut hooks.claim_prints {
+        Some(claim) => claim(table.code(), sites.len() as u32),
+        None => PrintNumbers {
+            first: 0,
+            counter: Some(0),
+        },
     };
-    let entry_points = &state.facts.sites.table.entry_points;
-    let workgroup_sizes: Vec<_> = entry_points.iter().map(EntryPoint::constant_local_size).collect();
+    let workgroup_sizes: Vec<_> = table.entry_points.iter().map(EntryPoint::constant_local_size).collect();
     let inputs = PrintInputs {
         options: state.options,
         prints: options,
         sites,
-        code,
-        counter,
+        code: table.code(),
+        numbers,
+        execution_model: table.execution_model(),
         workgroup_sizes: &workgroup_sizes,
         origin: &|offset| state.origin(offset as u32),
     };

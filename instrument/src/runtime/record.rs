@@ -63,16 +63,11 @@ impl Runtime {
         const _: () = assert!(header::HASH_LO == UNIT_WORDS && header::HASH_HI == UNIT_WORDS + 1);
         const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::SPECIALIZATION == UNIT_WORDS + 3);
         const _: () = assert!(header::IDENTITY == 2 * UNIT_WORDS);
-        let [low, high] = self.hash_words(out);
+        let CodeHash(ModuleHash(hash)) = self.code;
+        let [low, high] = [hash as u32, (hash >> 32) as u32].map(|value| out.constant(value));
         let specialization = self.specialization(out);
         self.store_words(out, record, 1, [low, high, stage, specialization]);
         self.store_unit(out, record, header::IDENTITY / UNIT_WORDS, identity);
-    }
-
-    /// The halves of the code's hash, the low one first.
-    pub(crate) fn hash_words(&self, out: &mut Emitter) -> [Id; 2] {
-        let CodeHash(ModuleHash(hash)) = self.code;
-        [hash as u32, (hash >> 32) as u32].map(|value| out.constant(value))
     }
 
     /// Stores word `index` of a record.

@@ -57,3 +57,24 @@ impl MappedWords {
         }
     }
 }
+
+#[cfg(test)]
+pub mod testing {
+    use super::*;
+    use crate::locks::lock;
+    use std::sync::Mutex;
+
+    /// Words of a value in `bytes` bytes, which live as long as the process, and the memory that they are.
+    pub fn mapped_words(bytes: u32, value: u32) -> (MappedWords, &'static [AtomicU32]) {
+        /// Here they are in reach, so that Miri does not take them for a leak.
+        static ALL: Mutex<Vec<&'static [AtomicU32]>> = Mutex::new(Vec::new());
+        let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(value)).collect();
+        let words: &'static [AtomicU32] = words.leak();
+        lock(&ALL).push(words);
+        // SAFETY: the words are never freed, and accessed as atomics.
+        (
+            unsafe { MappedWords::new(NonNull::from(words).cast(), 0x1000, bytes) },
+            words,
+        )
+    }
+}

@@ -22,6 +22,12 @@ pub mod readback;
 mod replay;
 mod setup;
 
+#[cfg(test)]
+pub mod testing {
+    pub use super::mapped_words::testing::mapped_words;
+    pub use super::print_area::testing::{area, shape};
+}
+
 pub use create::create_transfer_memory;
 pub use mapped_buffer::MappedBuffer;
 pub use setup::{AddressApi, ArenaSetup, CreateError, USAGE};
@@ -32,8 +38,6 @@ use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
 pub use mapped_words::MappedWords;
 pub use print_area::PrintArea;
-#[cfg(test)]
-pub use print_area::testing;
 use std::fmt;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,9 +3,9 @@
 use super::mapped_words::MappedWords;
 use std::sync::atomic::{Ordering, fence};
 use vkabort_instrument as instrument;
-use vkabort_record::layout::{SLOT_UNITS, UNIT_WORDS};
+use vkabort_record::layout::UNIT_WORDS;
 use vkabort_record::print::layout::{
-    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, DROPPED_OFFSET, chunk_slots, chunk_units, cursor_offset,
+    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, DROPPED_OFFSET, chunk_units, cursor_offset,
 };
 
 /// Memory for prints.
@@ -48,7 +48,7 @@ impl PrintArea {
 
     /// Units of a chunk that are reserved.
     pub fn reserved(&self, chunk: u32) -> u32 {
-        self.cursor(chunk).min(chunk_slots(self.bytes())) * SLOT_UNITS
+        self.cursor(chunk).min(self.units())
     }
 
     /// Makes another chunk the current one.
@@ -89,43 +89,52 @@ pub mod testing {
     //! An area without a driver, and a shader that prints.
 
     use super::*;
-    use std::ptr::NonNull;
-    use std::sync::atomic::AtomicU32;
-    use vkabort_record::layout::{HEADER_UNITS, commit_word, header};
-    use vkabort_record::print::layout::SHARED_COUNTER;
+    use crate::arena::mapped_words::testing::mapped_words;
+    use vkabort_record::layout::{UNIT_BYTES, commit_word};
+    use vkabort_record::print::layout::{SHARED_COUNTER, header, record_units};
+    use vkabort_record::print::record::PrintShape;
+    use vkabort_record::site::ModuleHash;
 
-    /// An area with chunks of `slots` slots, which lives as long as the process.
-    pub fn area(slots: u32) -> PrintArea {
-        let bytes = CONTROL_BYTES + CHUNKS * slots * 64;
-        let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(0)).collect();
-        let base = NonNull::from(words.leak()).cast();
-        // SAFETY: the words are never freed.
-        PrintArea::new(unsafe { MappedWords::new(base, 0x1000, bytes) })
+    /// Units of a record without arguments.
+    const UNITS: u32 = record_units(0);
+
+    /// An area whose chunks have room for `records` records, which lives as long as the process.
+    pub fn area(records: u32) -> PrintArea {
+        let bytes = CONTROL_BYTES + CHUNKS * records * UNITS * UNIT_BYTES;
+        PrintArea::new(mapped_words(bytes, 0).0)
+    }
+
+    /// Every number is that of a print without arguments.
+    pub fn shape(number: u32) -> Option<PrintShape> {
+        Some(PrintShape {
+            code: ModuleHash(7).into(),
+            site: number,
+            execution_model: Some(5),
+            words: 0,
+        })
     }
 
     impl PrintArea {
-        /// Reserves a slot as a shader does. Returns its unit, or counts the print.
+        /// Reserves a record as a shader does. Returns its unit, or counts the print.
         pub fn reserve(&self) -> Option<u32> {
             let current = self.0.load(CURRENT_OFFSET);
-            let slots = chunk_slots(self.bytes());
-            let slot = match self.cursor(current) < slots {
-                true => self.0.word(cursor_offset(current))?.fetch_add(1, Ordering::AcqRel),
-                false => slots,
+            let at = match self.cursor(current) < self.units() {
+                true => self.0.word(cursor_offset(current))?.fetch_add(UNITS, Ordering::AcqRel),
+                false => self.units(),
             };
-            if slot >= slots {
+            if at + UNITS > self.units() {
                 self.0
                     .word(DROPPED_OFFSET + 4 * SHARED_COUNTER)?
                     .fetch_add(1, Ordering::AcqRel);
                 return None;
             }
-            Some(self.first_unit(current) + slot * SLOT_UNITS)
+            Some(self.first_unit(current) + at)
         }
 
-        /// Completes the record of a reserved slot.
-        pub fn commit(&self, unit: u32, site: u32) {
-            let at = CONTROL_BYTES + unit * 16;
-            self.0.store(at + header::LENGTH * 4, HEADER_UNITS);
-            self.0.store(at + header::SITE * 4, site);
+        /// Completes a reserved record.
+        pub fn commit(&self, unit: u32, number: u32) {
+            let at = CONTROL_BYTES + unit * UNIT_BYTES;
+            self.0.store(at + header::NUMBER * 4, number);
             self.0.store(at + header::COMMIT * 4, commit_word(unit));
         }
     }

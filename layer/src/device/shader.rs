@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{
-    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, has_prints, instrument_with, module_hash, scan,
+    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, PrintNumbers, has_prints, instrument_with,
+    module_hash, scan,
 };
 use vkabort_record::site::ModuleHash;
 
@@ -124,14 +125,20 @@ impl Device {
             Some(address)
         };
         let mut claim_compact = |code| state.objects.claim_compact(code);
-        let mut claim_counters = |code, count| {
-            let first = lock(&prints?.tables).claim(code, count);
-            if first.is_none() {
+        let mut claim_prints = |code, count| {
+            let Some(prints) = prints else {
+                return PrintNumbers {
+                    first: 0,
+                    counter: None,
+                };
+            };
+            let numbers = lock(&prints.tables).claim(code, count);
+            if numbers.counter.is_none() {
                 let text =
                     "printf: prints without room of some shaders are counted together: there are too many prints";
                 self.instance.log.line(Level::Warning, text);
             }
-            first
+            numbers
         };
         let mut log_not_printed = |reason: &str| {
             let hash = module_hash(words, &options);
@@ -143,7 +150,7 @@ impl Device {
             place: Some(&mut place),
             claim_compact: Some(&mut claim_compact),
             not_sanitized: Some(&mut keep_reason),
-            claim_counters: Some(&mut claim_counters),
+            claim_prints: Some(&mut claim_prints),
             not_printed: Some(&mut log_not_printed),
             ..Hooks::default()
         };

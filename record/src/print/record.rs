@@ -1,15 +1,15 @@
 //! Reads the records of prints.
 
-use crate::layout::{HEADER_UNITS, SLOT_UNITS, UNIT_WORDS, commit_word, header};
-use crate::print::layout::{CHUNKS, COUNTERS, CURSOR_STRIDE, DROPPED_OFFSET};
-use crate::site::{CodeHash, ModuleHash};
+use crate::layout::{UNIT_WORDS, commit_word};
+use crate::print::layout::{CHUNKS, COUNTERS, CURSOR_STRIDE, DROPPED_OFFSET, header, record_units};
+use crate::site::{CodeHash, SiteTable};
 
 /// One complete print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintRecord {
-    /// The code that wrote it.
-    pub code: CodeHash,
-    /// Index of its site among the prints of that code.
+    /// The code that wrote it. `None`: its number is that of no known print.
+    pub code: Option<CodeHash>,
+    /// Index of its site among the prints of that code, else its number.
     pub site: u32,
     /// SPIR-V execution model; `u32::MAX` if it is not known.
     pub execution_model: u32,
@@ -19,40 +19,78 @@ pub struct PrintRecord {
     pub payload: Box<[u32]>,
 }
 
-/// Reads complete records from `words`, which begin with the record at `unit`, a multiple of a slot, and end with the last that is
-/// reserved. Calls `each` with them in their order, and returns the number of units that are done with.
+/// What the records of a print hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintShape {
+    /// The code that writes them.
+    pub code: CodeHash,
+    /// Index of its site among the prints of that code.
+    pub site: u32,
+    /// The execution model. `None`: the first word of the payload.
+    pub execution_model: Option<u32>,
+    /// Words of the payload.
+    pub words: u32,
+}
+
+impl PrintShape {
+    /// That of a print of a module. `None` if it has no such print.
+    pub fn new(table: &SiteTable, site: u32) -> Option<Self> {
+        let print = table.prints.get(usize::try_from(site).ok()?)?;
+        let arguments: u32 = print.arguments.iter().map(|argument| argument.words()).sum();
+        let execution_model = table.execution_model();
+        Some(Self {
+            code: table.code(),
+            site,
+            execution_model,
+            words: arguments + u32::from(execution_model.is_none()),
+        })
+    }
+}
+
+/// Reads complete records from `words`, which begin with the record at `unit` and end with the last that is reserved. Calls `each` with
+/// them in their order, and returns the number of units that are done with. `shape`: of the records of a print, by its number.
 ///
 /// While shaders run, it ends at the first record that is not complete. `is_final`: no shader writes any more; incomplete ones are
 /// stepped over. O(words); no word can lead it past the end.
-pub fn read_prints(words: &[u32], unit: u32, is_final: bool, mut each: impl FnMut(PrintRecord)) -> u32 {
+pub fn read_prints(
+    words: &[u32],
+    unit: u32,
+    is_final: bool,
+    shape: impl Fn(u32) -> Option<PrintShape>,
+    mut each: impl FnMut(PrintRecord),
+) -> u32 {
     let end = u32::try_from(words.len()).unwrap_or(u32::MAX) / UNIT_WORDS;
     let mut at = 0;
     while at < end {
         let of_record = words.get((at * UNIT_WORDS) as usize..).unwrap_or_default();
         let word = |index: u32| of_record.get(index as usize).copied().unwrap_or(0);
-        let length = word(header::LENGTH);
-        let is_long = length >= HEADER_UNITS && length <= end - at;
-        let payload = of_record.get(header::WORDS as usize..(length * u32::from(is_long) * UNIT_WORDS) as usize);
-        match payload.filter(|_| word(header::COMMIT) == commit_word(unit.wrapping_add(at))) {
-            Some(payload) => {
-                each(PrintRecord {
-                    code: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32).into(),
-                    site: word(header::SITE),
-                    execution_model: word(header::STAGE),
-                    identity: [0, 1, 2, 3].map(|at| word(header::IDENTITY + at)),
-                    payload: payload.into(),
-                });
-                at += length.next_multiple_of(SLOT_UNITS);
+        if word(header::COMMIT) != commit_word(unit.wrapping_add(at)) {
+            if !is_final {
+                break;
             }
-            None if is_final => {
-                at += if is_long {
-                    length.next_multiple_of(SLOT_UNITS)
-                } else {
-                    SLOT_UNITS
-                }
-            }
-            None => break,
+            at += 1;
+            continue;
         }
+        let shape = shape(word(header::NUMBER));
+        let units = record_units(shape.map_or(0, |shape| shape.words));
+        let payload = of_record.get(header::WORDS as usize..units.saturating_mul(UNIT_WORDS) as usize);
+        let payload = payload.unwrap_or_default();
+        let (model, arguments) = match shape.map(|shape| shape.execution_model) {
+            Some(Some(model)) => (model, payload),
+            Some(None) => payload
+                .split_first()
+                .map_or((u32::MAX, payload), |(model, rest)| (*model, rest)),
+            None => (u32::MAX, payload),
+        };
+        each(PrintRecord {
+            code: shape.map(|shape| shape.code),
+            site: shape.map_or(word(header::NUMBER), |shape| shape.site),
+            execution_model: model,
+            identity: [0, 1, 2, 3].map(|at| word(header::IDENTITY + at)),
+            payload: arguments.into(),
+        });
+        // Of an unknown print, the units of its arguments are no records.
+        at += units;
     }
     at.min(end)
 }
@@ -81,51 +119,59 @@ impl Control<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::ModuleHash;
 
-    const UNIT: u32 = 1000 * SLOT_UNITS;
+    const UNIT: u32 = 1000;
 
-    /// Records of these payload words, each in a slot or more.
+    /// The print of a number has as many words.
+    fn shape(number: u32) -> Option<PrintShape> {
+        (number < 100).then_some(PrintShape {
+            code: ModuleHash(7).into(),
+            site: number,
+            execution_model: (number % 2 == 0).then_some(5),
+            words: number,
+        })
+    }
+
+    /// Records of these payload words.
     fn chunk(payloads: &[&[u32]]) -> Vec<u32> {
         let mut words = Vec::new();
-        for (site, payload) in (0..).zip(payloads) {
-            let units = HEADER_UNITS + (payload.len() as u32).div_ceil(UNIT_WORDS);
+        for payload in payloads {
             let unit = UNIT + words.len() as u32 / UNIT_WORDS;
-            let start = words.len();
-            words.extend([commit_word(unit), units, 0, site, 7, 0, 5, 0, 1, 2, 3, 4]);
+            words.extend([commit_word(unit), payload.len() as u32, 1, 2, 3, 4]);
             words.extend(*payload);
-            words.resize(start + (units.next_multiple_of(SLOT_UNITS) * UNIT_WORDS) as usize, 0);
+            words.resize(words.len().next_multiple_of(UNIT_WORDS as usize), 0);
         }
         words
     }
 
     fn sites(words: &[u32], is_final: bool) -> (Vec<u32>, u32) {
         let mut sites = Vec::new();
-        let end = read_prints(words, UNIT, is_final, |record| sites.push(record.site));
+        let end = read_prints(words, UNIT, is_final, shape, |record| sites.push(record.site));
         (sites, end)
     }
 
     #[test]
     fn records_are_read_in_order_up_to_the_first_that_is_not_complete() {
         let mut words = chunk(&[&[], &[1, 2, 3, 4, 5], &[9]]);
-        assert_eq!(sites(&words, false), (vec![0, 1, 2], 16));
-        words[16] = 0;
-        assert_eq!(sites(&words, false), (vec![0], 4));
-        assert_eq!(
-            sites(&words, true),
-            (vec![0, 2], 16),
-            "a record of two slots is stepped over"
-        );
-        words[17] = 0;
-        assert_eq!(sites(&words, true), (vec![0, 2], 16), "one without a length, too");
+        assert_eq!(sites(&words, false), (vec![0, 5, 1], 7));
+        words[8] = 0;
+        assert_eq!(sites(&words, false), (vec![0], 2));
+        assert_eq!(sites(&words, true), (vec![0, 1], 7), "it is stepped over");
+        words[9] = 0;
+        assert_eq!(sites(&words, true), (vec![0, 1], 7), "one without a number, too");
     }
 
     #[test]
     fn hostile_words_lead_nowhere() {
         let mut words = chunk(&[&[1], &[2]]);
-        for length in [0, 2, 5, 1 << 30, u32::MAX] {
-            words[1] = length;
+        for number in [0, 2, 99, 100, u32::MAX] {
+            words[1] = number;
             let (found, end) = sites(&words, true);
-            assert!(end <= 8 && found.len() <= 2, "{length}");
+            assert!(
+                end <= 4 && (1..=2).contains(&found.len()) && found[0] == number,
+                "{number}"
+            );
         }
         assert_eq!(sites(&[], true), (vec![], 0));
         assert_eq!(sites(&[0xAB0F_7EED; 7], false), (vec![], 0));
@@ -133,11 +179,20 @@ mod tests {
 
     #[test]
     fn the_payload_is_that_of_the_record() {
-        let words = chunk(&[&[5, 6]]);
+        let words = chunk(&[&[5, 6], &[3, 8, 9]]);
         let mut records = Vec::new();
-        read_prints(&words, UNIT, false, |record| records.push(record));
-        assert_eq!(&*records[0].payload, [5, 6, 0, 0]);
-        assert_eq!((records[0].identity, records[0].execution_model), ([1, 2, 3, 4], 5));
-        assert_eq!(records[0].code, ModuleHash(7).into());
+        read_prints(&words, UNIT, false, shape, |record| records.push(record));
+        let models = records.iter().map(|record| record.execution_model);
+        assert_eq!(
+            models.collect::<Vec<_>>(),
+            [5, 3],
+            "that of the module, and that in the record"
+        );
+        assert_eq!(
+            (&*records[0].payload, &*records[1].payload),
+            (&[5, 6][..], &[8, 9, 0, 0, 0][..])
+        );
+        assert_eq!(records[0].identity, [1, 2, 3, 4]);
+        assert_eq!(records[0].code, Some(ModuleHash(7).into()));
     }
 }

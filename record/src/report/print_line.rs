@@ -83,7 +83,7 @@ impl PrintLine {
             place: match site {
                 Some((table, site)) => PrintPlace::of(table, site),
                 None => PrintPlace {
-                    module_hash: Some(record.code.0),
+                    module_hash: record.code.map(|code| code.0),
                     ..PrintPlace::default()
                 },
             },
@@ -160,7 +160,7 @@ mod tests {
 
     fn record() -> PrintRecord {
         PrintRecord {
-            code: ModuleHash(7).into(),
+            code: Some(ModuleHash(7).into()),
             site: 0,
             execution_model: 5,
             identity: [3, 0, 0, 3],

@@ -10,8 +10,8 @@ use crate::shader::Pipeline;
 use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, SLOT_UNITS, UNIT_BYTES,
-    UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS,
+    commit_word, header, record_units,
 };
 use vkabort_record::print::layout as prints;
 
@@ -109,7 +109,7 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
     effect
 }
 
-/// Writes a committed print of invocation `number` at the first site, or counts it.
+/// Writes a committed print of invocation `number`, or counts it.
 ///
 /// # Safety
 /// `area` must point to the print area.
@@ -117,20 +117,18 @@ unsafe fn print(area: *mut u8, prints: code::Prints, number: u32) {
     // SAFETY: all offsets are within the area and word-aligned.
     let word = |byte: u32| unsafe { AtomicU32::from_ptr(area.add(byte as usize).cast()) };
     let chunk = word(prints::CURRENT_OFFSET).load(Ordering::Relaxed) % prints::CHUNKS;
-    let slot = word(prints::cursor_offset(chunk)).fetch_add(1, Ordering::Relaxed);
-    if slot >= prints.slots {
+    let units = prints::record_units(0);
+    let at = word(prints::cursor_offset(chunk)).fetch_add(units, Ordering::Relaxed);
+    if at + units > prints.capacity {
         word(prints::DROPPED_OFFSET + 4 * prints::SHARED_COUNTER).fetch_add(1, Ordering::Relaxed);
         return;
     }
-    let unit = (chunk * prints.slots + slot) * SLOT_UNITS;
+    let unit = chunk * prints.capacity + at;
     let begin = prints::CONTROL_BYTES + unit * UNIT_BYTES;
     let put = |index: u32, value| word(begin + index * 4).store(value, Ordering::Relaxed);
-    put(header::LENGTH, HEADER_UNITS);
-    put(header::HASH_LO, prints.hash[0]);
-    put(header::HASH_HI, prints.hash[1]);
-    put(header::STAGE, STAGE);
-    put(header::IDENTITY, number);
-    word(begin + header::COMMIT * 4).store(commit_word(unit), Ordering::Release);
+    put(prints::header::NUMBER, prints.number);
+    put(prints::header::IDENTITY, number);
+    word(begin + prints::header::COMMIT * 4).store(commit_word(unit), Ordering::Release);
 }
 
 /// Payload of a message.

@@ -103,14 +103,14 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
 pub struct Prints {
     /// Address of the print area.
     pub address: u64,
-    /// Slots of its chunks.
-    pub slots: u32,
-    /// The code's hash, the low half first.
-    pub hash: [u32; 2],
+    /// Units of its chunks.
+    pub capacity: u32,
+    /// The number of a print without arguments.
+    pub number: u32,
 }
 
-/// The prints of a module: its function `vkabort_print_reserve` loads from the start of the print area and compares with the slots of
-/// a chunk, and its function `vkabort_print0` writes the hash and a constant stage.
+/// The prints of a module: its function `vkabort_print_reserve` loads from the start of the print area and compares with the units of
+/// a chunk, and calls pass a number to its function `vkabort_print0`.
 pub fn prints(words: &[u32]) -> Option<Prints> {
     let values = constants(words);
     let named = |name: &str| {
@@ -138,20 +138,19 @@ pub fn prints(words: &[u32]) -> Option<Prints> {
         (op::Bitcast, [_, _, from]) => pairs.get(from).copied(),
         _ => None,
     })?;
-    let slots = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
+    let capacity = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
         (op::ULessThan, [_, _, _, capacity]) => values.get(capacity).copied(),
         _ => None,
     })?;
-    let hash = body(Some(print)).find_map(|(opcode, operands)| match (opcode, operands) {
-        (op::CompositeConstruct, [_, _, low, high, stage, zero]) => {
-            let [low, high, _, _] = [low, high, stage, zero].map(|id| values.get(id).copied());
-            low.zip(high)
-                .filter(|_| values.contains_key(stage) && values.contains_key(zero))
-        }
+    let number = instructions(words).find_map(|(opcode, operands)| match (opcode, operands) {
+        (op::FunctionCall, [_, _, function, number, ..]) if *function == print => values.get(number).copied(),
         _ => None,
-    });
-    let hash = hash.map(|(low, high)| [low, high])?;
-    Some(Prints { address, slots, hash })
+    })?;
+    Some(Prints {
+        address,
+        capacity,
+        number,
+    })
 }
 
 /// The trap that the layer compiled into the module.

@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use ash::vk;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Chunks of 238 prints.
+/// Chunks of 477 prints.
 const SMALL: &[(&str, &str)] = &[("printf", "on"), ("printf_size", "65536")];
 
 pub(super) const CASES: &[Case] = cases! {
@@ -24,7 +24,7 @@ pub(super) const CASES: &[Case] = cases! {
 const OF_FRAME: u32 = 32;
 const FRAMES: u32 = 200;
 
-/// Submits frames, each of which prints, while `in_flight` of them run: in total 27 times more than a chunk holds. Every print arrives
+/// Submits frames, each of which prints, while `in_flight` of them run: in total 13 times more than a chunk holds. Every print arrives
 /// once, and those of a frame before those of the frames that follow on its fence.
 fn frames(context: &Context, in_flight: usize, polls: bool) -> Result<()> {
     let received = Received::default();

@@ -13,6 +13,7 @@ use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Inst, Literal, op};
 use vkabort_record::layout::UNIT_WORDS;
 use vkabort_record::message_type::Type;
+use vkabort_record::print::layout::HEAD_WORDS;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::PrintArgument;
 
@@ -62,9 +63,10 @@ fn widens(index: &Index<'_>, scalar: ScalarType, ty: Id) -> bool {
     scalar == ScalarType::F16 && index.is_storage_only(ty)
 }
 
-/// Writes the words of the arguments, in units of four.
-pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, out: &mut Emitter) -> Vec<Id> {
-    let mut words = Vec::new();
+/// Writes the words of the payload: the two in the unit where a record's header ends, then the others in units of four. `stage`: in front
+/// of the arguments.
+pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, stage: Option<Id>, out: &mut Emitter) -> Vec<Id> {
+    let mut words = Vec::from_iter(stage);
     for (id, argument) in arguments(print).zip(describe_arguments(index, print)) {
         let PrintArgument::Value(_) = &argument else { continue };
         let ty = index.type_of(id);
@@ -96,14 +98,15 @@ pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, out: &mut Emitter
             words.extend(high);
         }
     }
-    let uint = out.uint();
-    let unit = out.vector(uint, UNIT_WORDS);
-    let mut units = Vec::with_capacity(words.len().div_ceil(UNIT_WORDS as usize));
-    for of_unit in words.chunks(UNIT_WORDS as usize) {
-        let zero = out.constant(0);
-        let mut parts = [zero; UNIT_WORDS as usize];
-        parts.iter_mut().zip(of_unit).for_each(|(part, word)| *part = *word);
-        units.push(out.emit(op::CompositeConstruct, unit, parts));
-    }
-    units
+    let (uint, zero) = (out.uint(), out.constant(0));
+    let (head, others) = words.split_at(words.len().min(HEAD_WORDS as usize));
+    let units = [(HEAD_WORDS, head)].into_iter();
+    let units = units.chain(others.chunks(UNIT_WORDS as usize).map(|words| (UNIT_WORDS, words)));
+    let padded = units.map(|(count, words)| {
+        let ty = out.vector(uint, count);
+        let mut parts = words.to_vec();
+        parts.resize(count as usize, zero);
+        out.emit(op::CompositeConstruct, ty, parts.as_slice())
+    });
+    padded.collect()
 }

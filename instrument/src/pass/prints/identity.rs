@@ -10,8 +10,9 @@
 //! entry point: Store %vkabort_invocation %words, Store %vkabort_stage MODEL
 //! ```
 //!
-//! Where all entry points of a module have one stage, it is a constant.
+//! Where all entry points of a module have one stage, records have none.
 
+use super::writer::PrintInputs;
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::emitter::Emitter;
 use crate::edit::{Edits, Rank};
@@ -28,7 +29,8 @@ const UNKNOWN: u32 = u32::MAX;
 /// Where the identity of the invocation is.
 pub(super) struct InvocationIdentity<'w> {
     words: Source<'w>,
-    stage: Stage,
+    /// The variable with the stage, unless it is that of the module.
+    stage: Option<Id>,
 }
 
 enum Source<'w> {
@@ -37,27 +39,16 @@ enum Source<'w> {
     BuiltIns(EntryInterface<'w>, AddedBuiltIns),
 }
 
-#[derive(Clone, Copy)]
-enum Stage {
-    Constant(u32),
-    Variable(Id),
-}
-
 impl<'w> InvocationIdentity<'w> {
-    pub(super) fn new(index: &Index<'w>, workgroup_sizes: &[Option<[u32; 3]>], out: &mut Emitter) -> Self {
-        let mut models = index.entry_points.iter().map(|entry| entry.model);
-        let first = models.next().unwrap_or(UNKNOWN);
-        let stage = match models.all(|model| model == first) {
-            true => Stage::Constant(first),
-            false => {
-                let (uint, unknown) = (out.uint(), out.constant(UNKNOWN));
-                let stage = out.private(uint, unknown);
-                out.name(stage, "vkabort_stage");
-                Stage::Variable(stage)
-            }
-        };
+    pub(super) fn new(index: &Index<'w>, inputs: &PrintInputs<'_>, out: &mut Emitter) -> Self {
+        let stage = inputs.execution_model.is_none().then(|| {
+            let (uint, unknown) = (out.uint(), out.constant(UNKNOWN));
+            let stage = out.private(uint, unknown);
+            out.name(stage, "vkabort_stage");
+            stage
+        });
         let words = match index.entry_points.as_slice() {
-            [only] => Source::BuiltIns(interface(*only, 0, workgroup_sizes), AddedBuiltIns::new()),
+            [only] => Source::BuiltIns(interface(*only, 0, inputs.workgroup_sizes), AddedBuiltIns::new()),
             _ => {
                 let uint = out.uint();
                 let unit = out.vector(uint, UNIT_WORDS);
@@ -82,12 +73,9 @@ impl<'w> InvocationIdentity<'w> {
         }
     }
 
-    /// Loads the execution model.
-    pub(super) fn load_stage(&self, out: &mut Emitter) -> Id {
-        match self.stage {
-            Stage::Constant(model) => out.constant(model),
-            Stage::Variable(variable) => out.calculate(op::Load, variable),
-        }
+    /// Loads the execution model, unless it is that of the module.
+    pub(super) fn load_stage(&self, out: &mut Emitter) -> Option<Id> {
+        self.stage.map(|variable| out.calculate(op::Load, variable))
     }
 }
 
@@ -138,7 +126,7 @@ pub(super) fn add_identity(
             // Entry points of one stage that share a function have the same built-ins.
             let words = load_identity(index, &mut interface, false, &mut added, out);
             out.op(op::Store, (variable, words));
-            if let Stage::Variable(variable) = identity.stage {
+            if let Some(variable) = identity.stage {
                 let model = out.constant(entry.model);
                 out.op(op::Store, (variable, model));
             }
@@ -151,7 +139,7 @@ pub(super) fn add_identity(
         if index.version >= version(1, 4) {
             // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
             interface.added.push(variable);
-            if let Stage::Variable(variable) = identity.stage {
+            if let Some(variable) = identity.stage {
                 interface.added.push(variable);
             }
         }

@@ -3,8 +3,8 @@
 //! ```text
 //! ExtInst %set DebugPrintf %format %a %b ..      becomes
 //!
-//! the words of the arguments, in units of four (see `arguments`)
-//! FunctionCall %vkabort_print1 SITE COUNTER %unit
+//! the words of the arguments, two and then in units of four (see `arguments`)
+//! FunctionCall %vkabort_print1 NUMBER COUNTER %head %unit
 //! ```
 //!
 //! The function reserves, writes and commits a record (see `writer`). The instruction becomes a call, so no block is split and no
@@ -80,7 +80,7 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
     let mut writer = PrintWriter::new(index, inputs);
     let (mut entry_points, mut skipped, mut removed, mut lost) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let prints = prints(index);
-    let mut identity = InvocationIdentity::new(index, inputs.workgroup_sizes, &mut out);
+    let mut identity = InvocationIdentity::new(index, inputs, &mut out);
     for (number, print) in &prints {
         let reach = graph.reach.get(*number);
         let models = reach.map_or(&[][..], |reach| &reach.models);
@@ -89,7 +89,8 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
         let site = offset.and_then(|offset| inputs.sites.binary_search_by_key(&offset, |site| site.word_offset).ok());
         match (site, models.iter().find(is_skipped)) {
             (Some(site), None) => {
-                let units = write_units(index, print, &mut out);
+                let stage = identity.load_stage(&mut out);
+                let units = write_units(index, print, stage, &mut out);
                 writer.call(index, &mut out, &mut identity, print, site, &units);
                 out.place(
                     |code| match first_place(index, *number, print).filter(|start| *start > print.offset) {

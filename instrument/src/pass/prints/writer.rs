@@ -1,17 +1,17 @@
 //! The functions that write the records of prints, one for each number of units of arguments.
 //!
 //! ```text
-//! uint vkabort_print_reserve(uint slots)                     -> unit offset of the record, or NO_RECORD
+//! uint vkabort_print_reserve(uint units)                     -> unit offset of the record, or NO_RECORD
 //!     chunk = atomicLoad(current) & (CHUNKS - 1), unit = NO_RECORD
 //!     if (atomicLoad(cursor[chunk]) < capacity) {
-//!         slot = atomicAdd(cursor[chunk], slots)
-//!         if (slot <= capacity - slots) unit = (chunk * capacity + slot) * SLOT_UNITS          a selection
+//!         at = atomicAdd(cursor[chunk], units)
+//!         if (at <= capacity - units) unit = chunk * capacity + at          a selection
 //!     }
 //!     return unit
 //!
-//! void vkabort_print1(uint site, uint counter, uvec4 unit0)
-//!     unit = vkabort_print_reserve(slots)
-//!     if (unit != NO_RECORD) { header and unit0; vkabort_commit(unit) } else atomicAdd(dropped[counter], 1)
+//! void vkabort_print1(uint number, uint counter, uvec2 head, uvec4 unit0)
+//!     unit = vkabort_print_reserve(units)
+//!     if (unit != NO_RECORD) { number, invocation, head and unit0; vkabort_commit(unit) } else atomicAdd(dropped[counter], 1)
 //! ```
 //!
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
@@ -21,12 +21,14 @@ use super::identity::InvocationIdentity;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
 use crate::options::{Arena, Options, Prints, Trap};
-use crate::runtime::{Extent, NO_RECORD, OpenFunction, Runtime};
-use crate::spv::{Code, Id, Inst, op};
+use crate::outcome::PrintNumbers;
+use crate::runtime::{NO_RECORD, OpenFunction, Runtime};
+use crate::spv::{Code, Id, Inst, Literal, op};
 use std::iter;
-use vkabort_record::layout::{HEADER_UNITS, SLOT_UNITS, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::UNIT_WORDS;
 use vkabort_record::print::layout::{
-    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, CURSOR_STRIDE, DROPPED_OFFSET, SHARED_COUNTER, chunk_slots, chunk_units,
+    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, CURSOR_STRIDE, DROPPED_OFFSET, HEAD_WORDS, SHARED_COUNTER, chunk_units,
+    header, record_units,
 };
 use vkabort_record::site::{CodeHash, PrintSite};
 
@@ -38,8 +40,10 @@ pub(crate) struct PrintInputs<'a> {
     pub(crate) sites: &'a [PrintSite],
     /// The hash in records.
     pub(crate) code: CodeHash,
-    /// The first counter of the sites.
-    pub(crate) counter: Option<u32>,
+    /// The numbers and counters of the sites.
+    pub(crate) numbers: PrintNumbers,
+    /// The execution model of all entry points. `None`: records have it.
+    pub(crate) execution_model: Option<u32>,
     /// The workgroup sizes of the entry points that are constant.
     pub(crate) workgroup_sizes: &'a [Option<[u32; 3]>],
     /// The word of the application's module that an instruction comes from.
@@ -49,10 +53,9 @@ pub(crate) struct PrintInputs<'a> {
 pub(super) struct PrintWriter {
     runtime: Runtime,
     address: u64,
-    /// Slots of a chunk.
-    slots: u32,
-    /// The first counter of the sites.
-    counter: Option<u32>,
+    /// Units of a chunk.
+    capacity: u32,
+    numbers: PrintNumbers,
     reserve: Option<Id>,
     /// By the number of units of arguments.
     writers: Vec<(usize, Id)>,
@@ -74,8 +77,8 @@ impl PrintWriter {
         Self {
             runtime: Runtime::new(index, &options, inputs.code, false),
             address: prints.address,
-            slots: chunk_slots(prints.bytes),
-            counter: inputs.counter,
+            capacity: chunk_units(prints.bytes),
+            numbers: inputs.numbers,
             reserve: None,
             writers: Vec::new(),
         }
@@ -102,17 +105,19 @@ impl PrintWriter {
         };
         let site = site as u32;
         let counter = self
+            .numbers
             .counter
-            .map_or(SHARED_COUNTER, |first| first.saturating_add(site))
-            .min(SHARED_COUNTER);
-        let (void, site, counter) = (
-            out.void(),
-            out.constant(site),
-            out.constant(DROPPED_OFFSET + 4 * counter),
+            .map_or(SHARED_COUNTER, |first| first.saturating_add(site));
+        let number = out.constant(self.numbers.first.wrapping_add(site));
+        let counter = out.constant(DROPPED_OFFSET + 4 * counter.min(SHARED_COUNTER));
+        let void = out.void();
+        out.op(
+            op::FunctionCall,
+            (void, print.result(), writer, (number, counter), units),
         );
-        out.op(op::FunctionCall, (void, print.result(), writer, (site, counter), units));
     }
 
+    /// `count`: of the head and the units of arguments.
     fn write_function<'w>(
         &mut self,
         index: &Index<'w>,
@@ -121,11 +126,12 @@ impl PrintWriter {
         count: usize,
     ) -> Id {
         let (void, uint, bool) = (out.void(), out.uint(), out.bool());
-        let unit_type = out.vector(uint, UNIT_WORDS);
+        let [head_type, unit_type] = [HEAD_WORDS, UNIT_WORDS].map(|words| out.vector(uint, words));
         let (reserve, commit) = (self.reserve(out), self.runtime.commit(out));
-        let units = HEADER_UNITS + count as u32;
-        let mut types = vec![uint; 2];
-        types.extend(iter::repeat_n(unit_type, count));
+        let others = count.saturating_sub(1);
+        let units = record_units(HEAD_WORDS) + others as u32;
+        let mut types = vec![uint, uint, head_type];
+        types.extend(iter::repeat_n(unit_type, others));
         let OpenFunction {
             outer,
             function,
@@ -133,36 +139,27 @@ impl PrintWriter {
             ..
         } = self
             .runtime
-            .begin_function_of(out, &format!("vkabort_print{count}"), void, &types);
+            .begin_function_of(out, &format!("vkabort_print{others}"), void, &types);
         self.writers.push((count, function));
-        let (site, counter) = match parameters.as_slice() {
-            [site, counter, ..] => (*site, *counter),
-            _ => (Id::NONE, Id::NONE),
+        let (number, counter, head) = match parameters.as_slice() {
+            [number, counter, head, ..] => (*number, *counter, *head),
+            _ => (Id::NONE, Id::NONE, Id::NONE),
         };
-        let [slots, none, length, size] =
-            [units.div_ceil(SLOT_UNITS), NO_RECORD, units, count as u32 * UNIT_BYTES].map(|value| out.constant(value));
-        let unit = out.calculate(op::FunctionCall, (reserve, slots));
+        let [units, none, zero] = [units, NO_RECORD, 0].map(|value| out.constant(value));
+        let unit = out.calculate(op::FunctionCall, (reserve, units));
         let fits = out.emit(op::INotEqual, bool, (unit, none));
         let [write, full, end] = [(); 3].map(|()| out.fresh());
         out.branch_if(fits, write, full, end);
         out.label(write);
         let record = self.runtime.record(out, unit);
-        let extent = Extent {
-            units: length,
-            size,
-            site,
-        };
-        self.runtime.store_extent(out, record, extent);
-        let [low, high] = self.runtime.hash_words(out);
-        let (stage, zero, words) = (
-            identity.load_stage(out),
-            out.constant(0),
-            identity.load_words(index, out),
-        );
-        self.runtime.store_words(out, record, 1, [low, high, stage, zero]);
-        self.runtime.store_unit(out, record, 2, words);
-        for (number, value) in (HEADER_UNITS..).zip(parameters.iter().skip(2)) {
-            self.runtime.store_unit(out, record, number, *value);
+        let words = identity.load_words(index, out);
+        const _: () = assert!(header::COMMIT == 0 && header::NUMBER == 1 && header::IDENTITY == 2);
+        let [x, y, z, w] = [0, 1, 2, 3].map(|at| out.calculate(op::CompositeExtract, (words, Literal(at))));
+        self.runtime.store_words(out, record, 0, [zero, number, x, y]);
+        let [first, second] = [0, 1].map(|at| out.calculate(op::CompositeExtract, (head, Literal(at))));
+        self.runtime.store_words(out, record, 1, [z, w, first, second]);
+        for (at, value) in (2..).zip(parameters.iter().skip(3)) {
+            self.runtime.store_unit(out, record, at, *value);
         }
         out.emit(op::FunctionCall, void, (commit, unit));
         out.branch(end);
@@ -187,17 +184,16 @@ impl PrintWriter {
         let OpenFunction {
             outer,
             function,
-            parameters: [slots],
+            parameters: [units],
             block,
         } = self.runtime.begin_function(out, "vkabort_print_reserve", uint, [uint]);
         self.reserve = Some(function);
-        let [scope, relaxed, mask, stride, capacity, shift, none] = [
+        let [scope, relaxed, mask, stride, capacity, none] = [
             self.runtime.scope,
             0,
             CHUNKS - 1,
             CURSOR_STRIDE,
-            self.slots,
-            SLOT_UNITS.ilog2(),
+            self.capacity,
             NO_RECORD,
         ]
         .map(|value| out.constant(value));
@@ -215,12 +211,11 @@ impl PrintWriter {
         let [attempt, tried, unit] = [(); 3].map(|()| out.fresh());
         out.branch_if(has_room, attempt, tried, tried);
         out.label(attempt);
-        let added = out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, slots));
-        let last = out.calculate(op::ISub, (capacity, slots));
+        let added = out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, units));
+        let last = out.calculate(op::ISub, (capacity, units));
         let is_inside = out.emit(op::ULessThanEqual, bool, (added, last));
         let first = out.calculate(op::IMul, (chunk, capacity));
-        let of_area = out.calculate(op::IAdd, (first, added));
-        let found = out.calculate(op::ShiftLeftLogical, (of_area, shift));
+        let found = out.calculate(op::IAdd, (first, added));
         let found = out.calculate(op::Select, (is_inside, found, none));
         out.branch(tried);
         out.label(tried);

@@ -1,18 +1,15 @@
 //! Buffers from their creation to their end.
 
 use super::*;
-use std::ptr::NonNull;
+use crate::arena::testing::mapped_words;
 use std::sync::atomic::AtomicU32;
 use vkabort_record::buffer_table::{FIRST_VERSION, version_bytes};
 
 /// Addresses with room for three versions of three buffers.
 fn addresses() -> (Addresses, &'static [AtomicU32]) {
     let bytes = FIRST_VERSION + 3 * version_bytes(3) as u32;
-    let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(0)).collect();
-    let words = &*words.leak();
-    let base = NonNull::from(words).cast();
-    // SAFETY: the words are never freed.
-    (Addresses::new(unsafe { MappedWords::new(base, 0x1000, bytes) }), words)
+    let (area, words) = mapped_words(bytes, 0);
+    (Addresses::new(area), words)
 }
 
 fn buffer(number: u64) -> vk::Buffer {

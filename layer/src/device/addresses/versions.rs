@@ -109,16 +109,12 @@ impl<M> Versions<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ptr::NonNull;
-    use std::sync::atomic::AtomicU32;
+    use crate::arena::testing::mapped_words;
 
     /// Versions in an area with room for two versions of two ranges, which lives as long as the process.
     fn versions() -> Versions<u32> {
         let bytes = FIRST_VERSION + 2 * version_bytes(2) as u32;
-        let words: Vec<AtomicU32> = (0..bytes / 4).map(|_| AtomicU32::new(7)).collect();
-        let base = NonNull::from(words.leak()).cast();
-        // SAFETY: the words are never freed.
-        Versions::new(unsafe { MappedWords::new(base, 0x1000, bytes) })
+        Versions::new(mapped_words(bytes, 7).0)
     }
 
     /// The ranges that a shader reads: those of the version, and its tail.

@@ -10,7 +10,7 @@
 
 use crate::arena::PrintArea;
 use vkabort_record::print::layout::CHUNKS;
-use vkabort_record::print::record::{PrintRecord, read_prints};
+use vkabort_record::print::record::{PrintRecord, PrintShape, read_prints};
 
 /// The chunks of an area. `M`: marks the work that was submitted before a chunk was retired.
 pub struct Chunks<M> {
@@ -47,11 +47,12 @@ impl<M> Chunk<M> {
 
 impl<M> Chunks<M> {
     /// Reads the complete prints in the order of their reservation, up to the first that is not complete, and empties the retired
-    /// chunks whose work is. Returns whether it has reached the end.
+    /// chunks whose work is. `shape`: of the records of a number. Returns whether it has reached the end.
     pub fn read(
         &mut self,
         area: &PrintArea,
         is_complete: impl Fn(&M) -> bool,
+        shape: impl Fn(u32) -> Option<PrintShape>,
         mut each: impl FnMut(PrintRecord),
     ) -> bool {
         let mut index = 0;
@@ -59,7 +60,7 @@ impl<M> Chunks<M> {
             // In this order: nothing is reserved once the work is complete.
             let is_final = chunk.retired.as_ref().is_some_and(&is_complete);
             let reserved = area.reserved(chunk.number);
-            chunk.read_to(area, reserved, is_final, &mut each);
+            chunk.read_to((area, reserved), is_final, &shape, &mut each);
             if is_final {
                 area.empty(chunk.number);
                 self.free.push(chunk.number);
@@ -74,9 +75,14 @@ impl<M> Chunks<M> {
     }
 
     /// Reads all that is left, of work that is complete or lost: what it has not completed is stepped over, and a cursor may be lost.
-    pub fn read_rest(&mut self, area: &PrintArea, mut each: impl FnMut(PrintRecord)) {
+    pub fn read_rest(
+        &mut self,
+        area: &PrintArea,
+        shape: impl Fn(u32) -> Option<PrintShape>,
+        mut each: impl FnMut(PrintRecord),
+    ) {
         for chunk in &mut self.used {
-            chunk.read_to(area, area.units(), true, &mut each);
+            chunk.read_to((area, area.units()), true, &shape, &mut each);
         }
     }
 
@@ -100,29 +106,37 @@ impl<M> Chunks<M> {
 }
 
 impl<M> Chunk<M> {
-    fn read_to(&mut self, area: &PrintArea, to: u32, is_final: bool, each: impl FnMut(PrintRecord)) {
+    fn read_to(
+        &mut self,
+        (area, to): (&PrintArea, u32),
+        is_final: bool,
+        shape: impl Fn(u32) -> Option<PrintShape>,
+        each: impl FnMut(PrintRecord),
+    ) {
         let words = area.copy(self.number, self.read, to);
-        self.read += read_prints(&words, area.first_unit(self.number) + self.read, is_final, each);
+        let unit = area.first_unit(self.number) + self.read;
+        self.read += read_prints(&words, unit, is_final, shape, each);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::testing::area;
+    use crate::arena::testing::{area, shape};
     use vkabort_record::print::layout::SHARED_COUNTER;
 
-    const SLOTS: u32 = 8;
+    /// Records of a chunk.
+    const RECORDS: u32 = 8;
 
     fn read(chunks: &mut Chunks<u32>, area: &PrintArea, completed: u32) -> Vec<u32> {
         let mut sites = Vec::new();
-        chunks.read(area, |mark| *mark <= completed, |record| sites.push(record.site));
+        chunks.read(area, |mark| *mark <= completed, shape, |record| sites.push(record.site));
         sites
     }
 
     #[test]
     fn prints_of_frames_in_flight_all_arrive_once_and_in_order() {
-        let (area, mut chunks) = (area(SLOTS), Chunks::default());
+        let (area, mut chunks) = (area(RECORDS), Chunks::default());
         let mut next = 0..;
         let mut arrived = Vec::new();
         for frame in 0..100u32 {
@@ -140,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_chunk_is_not_used_again_before_its_work_is_complete() {
-        let (area, mut chunks) = (area(SLOTS), Chunks::default());
+        let (area, mut chunks) = (area(RECORDS), Chunks::default());
         let mut dropped = 0;
         for number in 0..100 {
             match area.reserve() {
@@ -150,7 +164,7 @@ mod tests {
             chunks.switch(&area, || 1);
         }
         // Three chunks were retired when they were more than half full, and the last one is full.
-        let kept = 3 * (SLOTS / 2 + 1) + SLOTS;
+        let kept = 3 * (RECORDS / 2 + 1) + RECORDS;
         assert_eq!(read(&mut chunks, &area, 0), (0..kept).collect::<Vec<_>>());
         assert_eq!((area.dropped(SHARED_COUNTER), dropped), (100 - kept, 100 - kept));
         assert_eq!(read(&mut chunks, &area, 0), [0; 0], "once");
@@ -163,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_late_print_to_a_retired_chunk_arrives() {
-        let (area, mut chunks) = (area(SLOTS), Chunks::default());
+        let (area, mut chunks) = (area(RECORDS), Chunks::default());
         let units: Vec<u32> = (0..6).map(|_| area.reserve().expect("room")).collect();
         for (site, unit) in (0..).zip(&units).skip(1) {
             area.commit(*unit, site);
@@ -182,13 +196,13 @@ mod tests {
 
     #[test]
     fn what_never_completes_holds_nothing_up_at_the_end() {
-        let (area, mut chunks) = (area(SLOTS), Chunks::<u32>::default());
+        let (area, mut chunks) = (area(RECORDS), Chunks::<u32>::default());
         let units: Vec<u32> = (0..3).map(|_| area.reserve().expect("room")).collect();
         area.commit(units[0], 0);
         area.commit(units[2], 2);
         let mut sites = Vec::new();
-        chunks.read_rest(&area, |record| sites.push(record.site));
-        chunks.read_rest(&area, |record| sites.push(record.site));
+        chunks.read_rest(&area, shape, |record| sites.push(record.site));
+        chunks.read_rest(&area, shape, |record| sites.push(record.site));
         assert_eq!(sites, [0, 2]);
     }
 }

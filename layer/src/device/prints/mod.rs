@@ -3,6 +3,7 @@
 //! `report::prints` delivers them. No work is added to the device, and nothing waits for it.
 
 mod chunks;
+mod numbers;
 mod tables;
 
 use crate::arena::PrintArea;
@@ -71,9 +72,12 @@ impl Prints {
     pub fn read(&self, reader: &mut Reader, queues: impl FnOnce() -> Vec<Arc<Queue>>) -> Vec<PrintLine> {
         let cursors: [u32; CHUNKS as usize] = std::array::from_fn(|chunk| self.area.cursor(chunk as u32));
         let (tables, mut lines) = (lock(&self.tables), Vec::new());
-        let is_finished = reader.chunks.read(&self.area, SubmitMark::is_complete, |record| {
-            lines.push(PrintLine::new(&record, tables.table(record.code)));
-        });
+        let is_finished = reader.chunks.read(
+            &self.area,
+            SubmitMark::is_complete,
+            |number| tables.shape(number),
+            |record| lines.push(tables.line(&record)),
+        );
         reader.chunks.switch(&self.area, || SubmitMark::new(queues()));
         self.has_pending
             .store(!is_finished || reader.chunks.has_retired(), Ordering::Relaxed);
@@ -87,9 +91,11 @@ impl Prints {
     /// Reads all that is left, once the device's work is complete or lost, and the counts of prints without room.
     pub fn read_rest(&self, reader: &mut Reader) -> (Vec<PrintLine>, Vec<DroppedPrints>) {
         let (tables, mut lines) = (lock(&self.tables), Vec::new());
-        reader.chunks.read_rest(&self.area, |record| {
-            lines.push(PrintLine::new(&record, tables.table(record.code)));
-        });
+        reader.chunks.read_rest(
+            &self.area,
+            |number| tables.shape(number),
+            |record| lines.push(tables.line(&record)),
+        );
         let mut dropped = Vec::new();
         for (counter, place) in tables.counters() {
             let count = self.area.dropped(counter);

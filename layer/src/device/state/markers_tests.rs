@@ -19,7 +19,8 @@ fn checkpoints_of_a_queue_are_progress_of_their_recordings() {
 #[test]
 fn words_in_memory_are_progress_of_their_recordings() {
     unsafe extern "system" fn write(_: vk::CommandBuffer, _: Stage, _: vk::Buffer, _: u64, _: u32) {}
-    let words: &'static [AtomicU32; 4] = Box::leak(Box::default());
+    static WORDS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+    let words = &WORDS;
     let memory = MappedBuffer {
         buffer: vk::Buffer::null(),
         memory: vk::DeviceMemory::null(),

@@ -9,9 +9,9 @@ use crate::module::Module;
 use crate::words::from_bytes;
 use std::collections::HashMap;
 use vkabort_instrument::{Arena, Instrumented, Options, Prints};
-use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::print::layout::{CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, SHARED_COUNTER};
-use vkabort_record::print::record::{Control, PrintRecord, read_prints};
+use vkabort_record::print::record::{Control, PrintRecord, PrintShape, read_prints};
 
 /// Calls of `due` among which the abort of an invocation is chosen.
 const MAX_CALLS: u32 = 12;
@@ -47,10 +47,10 @@ impl PrintSummary {
 /// The first difference of a print, of a count, of memory or of an end.
 pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary, String> {
     let module = Module::parse(words).ok_or("the module is malformed")?;
-    let slots = choices.between(8, 400);
+    let units = choices.between(16, 1200);
     let prints = Prints {
         address: ADDRESSES[usize::from(choices.chance(50))],
-        bytes: PRINT_CONTROL_BYTES + CHUNKS * slots * 64,
+        bytes: PRINT_CONTROL_BYTES + CHUNKS * units * UNIT_BYTES,
         skipped_models: Vec::new(),
     };
     let rewrite = Options {
@@ -81,7 +81,7 @@ pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary
         let second = Run::rewritten(&result, &schedule, &options, STEPS * 20);
         let second = second.map_err(|error| context(format!("the rewrite: {error}")))?;
         run::same(&original, &second, &schedule).map_err(context)?;
-        summary.add(compare(&original, &second, &schedule, &rewritten, slots).map_err(context)?);
+        summary.add(compare(&original, &second, &schedule, &rewritten, units).map_err(context)?);
     }
     Ok(summary)
 }
@@ -91,7 +91,7 @@ fn compare(
     second: &Run,
     schedule: &Schedule<'_>,
     module: &Instrumented,
-    slots: u32,
+    units: u32,
 ) -> Result<PrintSummary, String> {
     let area = second.print_area.as_ref().ok_or("there is no print area")?;
     let all = from_bytes(area.bytes());
@@ -101,9 +101,11 @@ fn compare(
     if others != [0; CHUNKS as usize - 1] {
         return Err(format!("another chunk was printed to: {others:?}"));
     }
-    let reserved = (cursor.min(slots) * 16) as usize;
+    let reserved = chunks.get(..(cursor.min(units) * UNIT_WORDS) as usize);
     let mut found = Vec::new();
-    read_prints(chunks.get(..reserved).unwrap_or_default(), 0, true, |record| {
+    // Without a function that claims numbers, they are the indices of the sites.
+    let shape = |number| PrintShape::new(&module.sites, number);
+    read_prints(reserved.unwrap_or_default(), 0, true, shape, |record| {
         found.push(record)
     });
     let mut found = found.into_iter().peekable();
@@ -125,7 +127,7 @@ fn compare(
                 summary.dropped += 1;
                 continue;
             };
-            if record.execution_model != schedule.entry.model || record.code != module.sites.code() {
+            if record.execution_model != schedule.entry.model || record.code != Some(module.sites.code()) {
                 return Err(format!("a record has another stage or code: {record:?}"));
             }
             let arguments = &module.sites.prints[number as usize].arguments;
