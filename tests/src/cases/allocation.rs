@@ -4,7 +4,7 @@
 
 use super::allocated_program::{Program, Shader};
 use super::support::expect_narrow;
-use crate::case::{Case, Context, cases};
+use crate::case::{Case, Context, cases, slowdown};
 use crate::heap::Heap;
 use crate::vk::test_driver::call_log;
 use crate::vk::{DEVICE_VARIABLE, Device, ExtraDeviceInfo, Gpu, candidate, code, khr, with_create_info};
@@ -62,8 +62,10 @@ fn each_fails_on_test_driver(context: &Context, shader: Shader, aborts_at: u32) 
 }
 
 fn each_fails(context: &Context, shader: Shader, aborts_at: u32) -> Result<()> {
+    // Under a tool that makes the program slow, some requests stand for all.
+    let step = if slowdown() > 1 { 7 } else { 1 };
     let mut failed = 0;
-    for index in 0.. {
+    for index in (0..).step_by(step) {
         let heap = Heap::new(index);
         let result = run(&heap, context, shader, aborts_at);
         heap.check()?;
@@ -78,7 +80,7 @@ fn each_fails(context: &Context, shader: Shader, aborts_at: u32) -> Result<()> {
             Err(other) => anyhow::bail!("request {index}: {other:?}"),
         }
     }
-    ensure!(failed > 10, "only {failed} refused requests had an effect");
+    ensure!(failed > 10 / step, "only {failed} refused requests had an effect");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
 use super::{Placement, Target, failures};
-use crate::case::{Case, Schedule};
+use crate::case::{Case, Schedule, slowdown};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
         // Neighbours share a process.
         jobs.sort_by_key(|(placement, case)| (placement.name(), case.settings));
         for (placement, case) in jobs {
-            let limit = case.limit * target.system.slowdown();
+            let limit = case.limit * target.system.slowdown() * slowdown();
             let case = Case { limit, ..*case };
             let target = Target {
                 driver: Some(driver.clone()),
