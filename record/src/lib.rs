@@ -42,6 +42,7 @@
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
 //! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
 //! * [`print`]: prints of shaders, which end nothing.
+//! * [`shadow_area`]: where a check records accesses to shared memory that has no room for that.
 //! * [`report`]: all aborts of a device, as text for people and JSON for programs.
 //!
 //! The crate does not use Vulkan, and it does not trust the memory that it reads: a snapshot is copied first and indexed
@@ -66,6 +67,7 @@ pub mod records;
 pub mod report;
 pub mod scalar;
 pub mod scalar_type;
+pub mod shadow_area;
 pub mod site;
 pub mod site_json;
 pub mod site_values;
