@@ -62,7 +62,9 @@ mod spv;
 pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
-pub use options::{Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, Trap, Values};
+pub use options::{
+    Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, ShadowArea, Trap, Values,
+};
 pub use outcome::{
     AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place, PrintNumbers,
 };

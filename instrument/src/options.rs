@@ -1,9 +1,10 @@
 //! Options of a rewrite. The same words and options give the same output on every machine.
 
 use crate::lowered::LoweredFeatures;
-use crate::sanitize::Sanitize;
+use crate::sanitize::{DEFAULT_SHARED_MEMORY, Sanitize};
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
+use vkabort_record::shadow_area::workgroup_words;
 
 /// Rounds of [`Trap::Hang`]: a minute where one load of memory that others write takes a microsecond. Watchdogs are due
 /// after some seconds.
@@ -46,6 +47,8 @@ pub struct Options {
     pub compact_records: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
+    /// Where the check `races` keeps the shadow of arrays that shared memory has no room for. `None`: they are left out.
+    pub shadow_area: Option<ShadowArea>,
     /// The values at an abort that are sent behind its message.
     pub values: Values,
     /// Most bytes of them.
@@ -107,6 +110,15 @@ pub struct Prints {
     pub skipped_models: Vec<u32>,
 }
 
+/// Memory for the shadow of arrays in shared memory; see [`vkabort_record::shadow_area`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowArea {
+    /// Its device address, a multiple of 16.
+    pub address: u64,
+    /// Words of a workgroup in each block.
+    pub words: u32,
+}
+
 /// How an aborting invocation ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trap {
@@ -144,7 +156,7 @@ pub enum LoopPoll {
 }
 
 impl Default for Options {
-    /// An arena of 1 MiB at an address that no driver returns: to inspect output, not to execute it.
+    /// Memory at addresses that no driver returns: to inspect output, not to execute it.
     fn default() -> Self {
         Self {
             lowers: LoweredFeatures::ALL,
@@ -159,6 +171,10 @@ impl Default for Options {
             memory_barriers: true,
             scalar_stores: false,
             sanitize: Sanitize::default(),
+            shadow_area: Some(ShadowArea {
+                address: 0x4142_5348_4400,
+                words: workgroup_words(DEFAULT_SHARED_MEMORY),
+            }),
             values: Values::Off,
             values_size: DEFAULT_VALUES_SIZE,
             prints: None,

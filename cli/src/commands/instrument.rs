@@ -201,6 +201,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         scalar_stores: default.scalar_stores,
         compact_records: default.compact_records,
         sanitize: default.sanitize,
+        shadow_area: default.shadow_area,
         prints: default.prints,
         specialization: args.specialize.iter().cloned().collect(),
     })

@@ -22,6 +22,10 @@ pub(crate) struct Planted {
     pub(crate) ticks: Option<Id>,
     /// The function that is to find the buffer of an address.
     pub(crate) find_buffer: Option<Id>,
+    /// The functions that are to execute an atomic on a word of the shadow area, with its opcode.
+    pub(crate) area_atomics: Vec<(u16, Id)>,
+    /// The function without parameters that every invocation is to call once, after all others.
+    pub(crate) leave: Option<Id>,
 }
 
 impl Planted {

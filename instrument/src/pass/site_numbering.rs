@@ -212,7 +212,7 @@ impl SiteBuilder<'_, '_> {
         Sites {
             table: SiteTable {
                 module_hash: self.inputs.hash,
-                code_hash: code_hash(self.inputs.hash, &self.sites, self.inputs.options),
+                code_hash: code_hash(&self.inputs, &self.sites),
                 entry_points: entry_points.collect(),
                 warnings: warnings(index, &self.sites),
                 sites: self.sites,
@@ -227,13 +227,17 @@ impl SiteBuilder<'_, '_> {
 
 /// The hash in the records of a rewritten module, if it is not the module's. The options decide how a module is rewritten, so they
 /// tell apart what the layer makes of one module.
-fn code_hash(module: ModuleHash, sites: &[Site], options: &Options) -> Option<CodeHash> {
+fn code_hash(inputs: &SiteInputs<'_>, sites: &[Site]) -> Option<CodeHash> {
+    let options = inputs.options;
     let has_checks = sites.iter().any(|site| site.check.is_some());
     let has_values = sites.iter().any(|site| !site.values.is_empty());
     let mut hasher = Xxh3Default::new();
-    hasher.update(&module.0.to_le_bytes());
+    hasher.update(&inputs.hash.0.to_le_bytes());
     if has_checks {
         hasher.update(format!("{:?}", options.sanitize.identity()).as_bytes());
+        if let Some(area) = options.shadow_area.filter(|_| inputs.planted.leave.is_some()) {
+            hasher.update(&area.words.to_le_bytes());
+        }
     }
     if has_values {
         hasher.update(format!("{:?} {}", options.values, options.values_size).as_bytes());

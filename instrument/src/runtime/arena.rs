@@ -2,12 +2,14 @@
 
 use super::state::{ArenaTypes, Runtime};
 use crate::edit::emitter::Emitter;
+use crate::options::ShadowArea;
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Literal, op};
 use vkabort_record::layout::{
     ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, ENDED_OFFSET, TICKS_OFFSET, UNIT_BYTES, UNIT_WORDS,
 };
+use vkabort_record::shadow_area::area_bytes;
 
 /// Members of the control block behind [`ArenaTypes::control_pointer`].
 pub(super) const CURSOR: u32 = 0;
@@ -161,6 +163,21 @@ impl Runtime {
         let ticks = self.pointer_to(out, ty, address);
         let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
         out.calculate(op::AtomicLoad, (ticks, scope, relaxed))
+    }
+
+    /// Writes the body of a function that executes an atomic on the word of the shadow area at a byte offset.
+    pub(crate) fn write_area_atomic(
+        &mut self,
+        out: &mut Emitter,
+        area: ShadowArea,
+        opcode: u16,
+        (offset, word): (Id, Id),
+    ) {
+        let ty = self.types(out).uint_pointer;
+        let pointer = self.pointer_behind(out, ty, area.address, offset, area_bytes(area.words).into());
+        let [scope, relaxed] = [self.scope, 0].map(|value| out.constant(value));
+        let before = out.calculate(opcode, (pointer, scope, relaxed, word));
+        out.op(op::ReturnValue, before);
     }
 
     /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].

@@ -23,4 +23,4 @@ pub(crate) use identity::{AddedBuiltIns, EntryInterface, load_identity, load_loc
 pub(crate) use open_function::OpenFunction;
 pub(crate) use record::Extent;
 pub(crate) use reserve::NO_RECORD;
-pub(crate) use state::{Runtime, bool_constant};
+pub(crate) use state::{Runtime, bool_constant, uses_vulkan_memory_model, widest_scope};

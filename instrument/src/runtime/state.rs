@@ -42,6 +42,8 @@ pub(crate) struct Runtime {
     single_site: bool,
     /// The function of the module that an invocation calls before it ends because another one has aborted.
     pub(crate) end: Option<Id>,
+    /// The function of the module that every invocation calls at its end.
+    pub(crate) leave: Option<Id>,
     flag: Option<Id>,
     key: Option<Id>,
     /// Variables for the values of messages.
@@ -78,11 +80,6 @@ pub(crate) struct ArenaTypes {
 impl Runtime {
     /// Declares nothing yet. `single_site`: whether invocations leave only by one abort, and with a record.
     pub(crate) fn new(index: &Index<'_>, options: &Options, code: CodeHash, single_site: bool) -> Self {
-        let model = index.inst(index.sections.memory_model).memory_model();
-        let uses_vulkan_memory_model = model == memory_model::Vulkan;
-        // The Vulkan memory model allows the scope Device only with this capability.
-        let has_device_scope =
-            !uses_vulkan_memory_model || index.has_capability(capability::VulkanMemoryModelDeviceScope);
         Self {
             arena: options.arena,
             trap: options.trap,
@@ -91,16 +88,13 @@ impl Runtime {
             scalar_stores: options.scalar_stores,
             compact_records: options.compact_records,
             code,
-            uses_vulkan_memory_model,
-            scope: if has_device_scope {
-                scope::Device
-            } else {
-                scope::QueueFamily
-            },
+            uses_vulkan_memory_model: uses_vulkan_memory_model(index),
+            scope: widest_scope(index),
             key_spec_id: spec_constants::key_spec_id(index),
             specialization: None,
             single_site,
             end: None,
+            leave: None,
             flag: None,
             key: None,
             values: Vec::new(),
@@ -205,6 +199,20 @@ impl Runtime {
             let uvec3 = out.vector(uint, 3);
             private_zero(out, uvec3, "vkabort_task_groups")
         })
+    }
+}
+
+/// Whether a module has the Vulkan memory model.
+pub(crate) fn uses_vulkan_memory_model(index: &Index<'_>) -> bool {
+    index.inst(index.sections.memory_model).memory_model() == memory_model::Vulkan
+}
+
+/// The widest scope that a module may use: the Vulkan memory model allows the scope Device only with a capability.
+pub(crate) fn widest_scope(index: &Index<'_>) -> u32 {
+    let has_device = index.has_capability(capability::VulkanMemoryModelDeviceScope);
+    match uses_vulkan_memory_model(index) && !has_device {
+        true => scope::QueueFamily,
+        false => scope::Device,
     }
 }
 

@@ -26,7 +26,7 @@ from_spirv! { u16; Op:
     GroupNonUniformBroadcast GroupNonUniformBroadcastFirst GroupNonUniformShuffle GroupNonUniformShuffleDown
     GroupNonUniformQuadBroadcast GroupNonUniformQuadSwap GroupNonUniformRotateKHR SubgroupReadInvocationKHR
     SubgroupFirstInvocationKHR
-    ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
+    ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
     SNegate FNegate IAdd FAdd ISub FSub IMul FMul SDiv UDiv FDiv SRem SMod UMod FRem FMod VectorTimesScalar MatrixTimesScalar VectorTimesMatrix
         MatrixTimesVector Dot SMulExtended
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitFieldInsert BitFieldSExtract BitFieldUExtract BitReverse BitCount Any All IsNan IsInf

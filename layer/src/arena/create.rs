@@ -27,7 +27,7 @@ impl Arena {
             return Ok(arena);
         }
         let preference = memory_type::drop_unsatisfiable(setup.memory_types, &setup.preference, setup.log);
-        let setup = &ArenaSetup { preference, ..*setup };
+        let setup = &with_preference(setup, preference);
         let error = match create_at_best_address(setup) {
             Ok(arena) => return Ok(arena),
             Err(error) => error,
@@ -46,7 +46,15 @@ impl Arena {
             memory: Memory::Auto,
             ..preference
         };
-        create_at_best_address(&ArenaSetup { preference, ..*setup })
+        create_at_best_address(&with_preference(setup, preference))
+    }
+}
+
+fn with_preference<'a>(setup: &ArenaSetup<'a>, preference: MemoryPreference) -> ArenaSetup<'a> {
+    ArenaSetup {
+        preference,
+        separate_control: memory_type::wants_separate_control(setup.memory_types, &preference),
+        ..*setup
     }
 }
 

@@ -121,6 +121,12 @@ pub fn for_control_block(
     Ok(MemoryChoice { index, flags, reason })
 }
 
+/// Whether the control block has its own buffer, provided that the driver creates it.
+pub fn wants_separate_control(types: &Types, preference: &MemoryPreference) -> bool {
+    let records = for_records(types, u32::MAX, preference);
+    records.is_some_and(|records| for_control_block(types, u32::MAX, preference, records.flags).is_ok())
+}
+
 /// Whether an arena on this device would use memory that requires `deviceCoherentMemory`.
 pub fn wants_device_coherent(types: &Types, preference: &MemoryPreference) -> bool {
     let preference = MemoryPreference {

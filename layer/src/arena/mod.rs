@@ -56,6 +56,8 @@ pub struct Arena {
     prints: Option<PrintArea>,
     /// Memory for the table of buffers, behind the records; until it is taken.
     table: Option<MappedWords>,
+    /// Device address of the memory for shadows.
+    shadows: Option<u64>,
     /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
@@ -107,12 +109,16 @@ impl Arena {
             .prints_start()
             .map(|start| PrintArea::new(words(start, setup.print_bytes)));
         let table = setup.table_start().map(|start| words(start, setup.table_bytes));
+        let behind_records = setup.shadows_start().map(|start| records.address + u64::from(start));
+        let behind_control = control.as_ref().ok().filter(|_| setup.control_bytes() > CONTROL_BYTES);
+        let shadows = behind_records.or(behind_control.map(|control| control.address + u64::from(CONTROL_BYTES)));
         Self {
             records,
             control,
             constants,
             prints,
             table,
+            shadows,
             bytes: setup.bytes,
             source,
             address_file,
@@ -141,6 +147,11 @@ impl Arena {
     /// Takes the memory for the table of buffers, which must not be used once the arena is destroyed.
     pub fn take_table(&mut self) -> Option<MappedWords> {
         self.table.take()
+    }
+
+    /// Device address of the memory for shadows, a multiple of 16.
+    pub fn shadows(&self) -> Option<u64> {
+        self.shadows
     }
 
     /// Size in bytes, including the control block before the records.

@@ -8,7 +8,6 @@ use super::setup::{ArenaSetup, CreateError};
 use super::{AddressSource, Arena};
 use crate::log::Level;
 use ash::vk::{self, MemoryPropertyFlags as Property};
-use vkabort_record::layout::CONTROL_BYTES;
 
 /// The buffers of an arena under construction. Destroyed when dropped.
 pub struct PendingArena<'a> {
@@ -35,7 +34,7 @@ impl<'a> PendingArena<'a> {
             Err(reason) => Err(reason),
             Ok(_) => {
                 let choose = |allowed| choose(allowed).map_err(str::to_owned);
-                match PendingBuffer::create(setup, CONTROL_BYTES, request.control(), choose) {
+                match PendingBuffer::create(setup, setup.control_bytes(), request.control(), choose) {
                     Err(error) if replayed.is_some() => return Err(error),
                     Err(error) => Err(without_control_block(setup, &error)),
                     Ok(buffer) => Ok(buffer),
@@ -47,9 +46,9 @@ impl<'a> PendingArena<'a> {
         }
         let mut pending = Self { records, control };
         // Not the memory for constant data, which is written before it is read.
-        pending.records.map(setup.prints_end())?;
+        pending.records.map(setup.zeroed_end())?;
         if let Ok(control) = &mut pending.control
-            && let Err(error) = control.map(CONTROL_BYTES)
+            && let Err(error) = control.map(setup.control_bytes())
         {
             if replayed.is_some() {
                 return Err(error);

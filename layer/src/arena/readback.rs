@@ -89,6 +89,7 @@ mod tests {
             constants: None,
             prints: None,
             table: None,
+            shadows: None,
             bytes: BYTES,
             source: AddressSource::Host,
             address_file: None,

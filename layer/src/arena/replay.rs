@@ -16,7 +16,6 @@
 
 use super::address_cache::{self, AddressFile};
 use super::capture_address::{CaptureAddress, CaptureAddresses};
-use super::memory_type;
 use super::pending_arena::{AddressRequest, PendingArena};
 use super::setup::{ArenaSetup, CreateError};
 use super::{AddressSource, Arena};
@@ -25,6 +24,7 @@ use crate::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;
+use vkabort_record::layout::CONTROL_BYTES;
 
 /// Files to try at most. Each address that is in use costs an attempt.
 const MAX_ATTEMPTS: usize = 4;
@@ -44,7 +44,7 @@ pub fn create(setup: &ArenaSetup<'_>) -> Result<Arena, String> {
     }
     let folder = address_cache::folder()?;
     let stem = file_stem(setup);
-    let separate_control = wants_separate_control(setup);
+    let separate_control = setup.separate_control;
     let mut first_number = 0;
     for _ in 0..MAX_ATTEMPTS {
         let mut file = AddressFile::open(&folder, &stem, first_number)?;
@@ -128,13 +128,6 @@ fn capture_addresses(setup: &ArenaSetup<'_>, pending: &PendingArena<'_>) -> Opti
     })
 }
 
-/// Whether the control block has its own buffer, provided that the driver creates it.
-fn wants_separate_control(setup: &ArenaSetup<'_>) -> bool {
-    let (types, preference) = (setup.memory_types, &setup.preference);
-    let records = memory_type::for_records(types, u32::MAX, preference);
-    records.is_some_and(|records| memory_type::for_control_block(types, u32::MAX, preference, records.flags).is_ok())
-}
-
 /// The start of the file names: device, driver, and everything that affects the buffers' creation, since an address is valid
 /// only for a buffer and memory "created with identical parameters".
 fn file_stem(setup: &ArenaSetup<'_>) -> String {
@@ -146,6 +139,9 @@ fn file_stem(setup: &ArenaSetup<'_>) -> String {
         ControlBlock::Auto => {}
         ControlBlock::Device => stem += "-control_device",
         ControlBlock::Host => stem += "-control_host",
+    }
+    if setup.control_bytes() != CONTROL_BYTES {
+        let _ = write!(stem, "_{}", setup.control_bytes());
     }
     if setup.preference.device_coherent {
         stem += "-device_coherent";

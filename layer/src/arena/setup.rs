@@ -4,6 +4,7 @@ use super::memory_type::MemoryPreference;
 use crate::loader::dispatch::DeviceTable;
 use crate::log::Log;
 use ash::vk;
+use vkabort_record::layout::CONTROL_BYTES;
 
 /// Usage of an arena's buffers.
 pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -51,6 +52,10 @@ pub struct ArenaSetup<'a> {
     pub bytes: u32,
     /// Size in bytes of the memory for prints that follows.
     pub print_bytes: u32,
+    /// Size in bytes of the memory for shadows: behind a separate control block, or else behind the prints.
+    pub shadow_bytes: u32,
+    /// Whether a separate control block is wanted, which shadows are then behind. `Arena::create` finds out.
+    pub separate_control: bool,
     /// Size in bytes of the memory for the table of buffers that follows.
     pub table_bytes: u32,
     /// Size in bytes of the memory for constant data that follows.
@@ -76,19 +81,34 @@ impl ArenaSetup<'_> {
         part_behind(self.bytes, self.print_bytes)
     }
 
-    /// End of the records and the prints, which are zero at first.
-    pub fn prints_end(&self) -> u32 {
+    fn prints_end(&self) -> u32 {
         self.prints_start().map_or(self.bytes, |start| start + self.print_bytes)
+    }
+
+    /// Offset of the memory for shadows, in bytes. None if it is behind a separate control block, or if there is no such memory.
+    pub fn shadows_start(&self) -> Option<u32> {
+        part_behind(self.prints_end(), self.shadow_bytes).filter(|_| !self.separate_control)
+    }
+
+    /// End of the parts that are zero at first.
+    pub fn zeroed_end(&self) -> u32 {
+        self.shadows_start()
+            .map_or(self.prints_end(), |start| start + self.shadow_bytes)
+    }
+
+    /// Size in bytes of a separate control block and the shadows behind it.
+    pub fn control_bytes(&self) -> u32 {
+        CONTROL_BYTES + if self.separate_control { self.shadow_bytes } else { 0 }
     }
 
     /// Offset of the memory for the table of buffers, in bytes. None if there is no such memory.
     pub fn table_start(&self) -> Option<u32> {
-        part_behind(self.prints_end(), self.table_bytes)
+        part_behind(self.zeroed_end(), self.table_bytes)
     }
 
     fn table_end(&self) -> u32 {
         self.table_start()
-            .map_or(self.prints_end(), |start| start + self.table_bytes)
+            .map_or(self.zeroed_end(), |start| start + self.table_bytes)
     }
 
     /// Offset of the memory for constant data, in bytes. None if there is no such memory.

@@ -17,8 +17,9 @@ use crate::settings::{Emulation, Printf};
 use ash::vk;
 use std::ffi::CStr;
 use std::time::Duration;
-use vkabort_instrument::{Check, LoweredFeatures, Options, Sanitize};
+use vkabort_instrument::{Check, LoweredFeatures, Options, Sanitize, ShadowArea};
 use vkabort_record::layout::CONTROL_BYTES;
+use vkabort_record::shadow_area::{area_bytes, workgroup_words};
 
 /// Pipelines of devices with this extension can be created from binaries.
 const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
@@ -74,6 +75,11 @@ pub unsafe fn activate(
             Printf::Off => 0,
             Printf::On | Printf::Invocations => instance.settings.printf_size,
         },
+        shadow_bytes: match state.options.sanitize.checks.contains(Check::Races) {
+            true => area_bytes(workgroup_words(physical.shared_memory)),
+            false => 0,
+        },
+        separate_control: false,
         table_bytes: match state.options.sanitize.checks.contains(Check::Addresses) {
             true => TABLE_BYTES,
             false => 0,
@@ -92,7 +98,7 @@ pub unsafe fn activate(
     if edited.emulated.abort {
         let mut arena = Arena::create(&setup);
         if let Err(error) = &arena
-            && setup.print_bytes + setup.table_bytes > 0
+            && setup.print_bytes + setup.shadow_bytes + setup.table_bytes > 0
         {
             let lost = [
                 (setup.print_bytes, "printf: shaders do not print"),
@@ -102,7 +108,7 @@ pub unsafe fn activate(
                 let text = format!("{text}: no memory: {}", error.reason);
                 instance.log.line(Level::Error, &text);
             }
-            (setup.print_bytes, setup.table_bytes) = (0, 0);
+            (setup.print_bytes, setup.shadow_bytes, setup.table_bytes) = (0, 0, 0);
             arena = Arena::create(&setup);
         }
         let mut arena = arena?;
@@ -112,6 +118,10 @@ pub unsafe fn activate(
             state.options.prints = Some(area.options(skipped.collect()));
             state.prints = Some(Prints::new(area, instance.settings.dump_dir.is_some()));
         }
+        state.options.shadow_area = arena.shadows().map(|address| ShadowArea {
+            address,
+            words: workgroup_words(physical.shared_memory),
+        });
         if let Some(area) = arena.take_table() {
             state.options.sanitize.buffer_table = Some(area.address);
             state.addresses = Some(Addresses::new(area));
@@ -135,7 +145,7 @@ pub unsafe fn activate(
     } else {
         log_no_prints(instance, physical);
         if has_constants && edited.has_addresses {
-            (setup.print_bytes, setup.table_bytes) = (0, 0);
+            (setup.print_bytes, setup.shadow_bytes, setup.table_bytes) = (0, 0, 0);
             state.constants_only = constants_only(instance, physical, setup);
         }
     }

@@ -85,6 +85,7 @@ pub(super) fn options(instance: &Instance, settings: &Settings, physical: &Physi
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
         scalar_stores: physical.vendor == QUALCOMM,
+        shadow_area: None,
         ..Options::default()
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! EntryPoint %main                  becomes   EntryPoint %main
 //! %main: code, Return                         %body: code, Return
-//!                                             %main: FunctionCall %body
+//!                                             %main: FunctionCall %body, and of `vkabort_leave` if it is planted
 //!                                                    %a = Load %aborted, or whether the key is not 0
 //!                                                    SelectionMerge %end, BranchConditional %a %left %end
 //!                                             %left: FunctionCall %write_record STAGE %identity
@@ -58,8 +58,9 @@ pub(super) fn write_entries(
     let mut added = AddedBuiltIns::new();
     // Functions of entry points and their new ids.
     let mut bodies: Vec<(Id, Id)> = Vec::new();
+    let leaves = runtime.leave.is_some();
     let needs_end = |entry: &AffectedEntry<'_>| {
-        !entry.records.is_empty() || stage_end(index, entry.interface.entry.model) != StageEnd::Return
+        leaves || !entry.records.is_empty() || stage_end(index, entry.interface.entry.model) != StageEnd::Return
     };
     let ended: Vec<Id> = entries
         .iter()
@@ -115,6 +116,9 @@ fn write_entry(
     let outer = runtime.begin_function_as(out, entry.interface.entry.function, void);
     let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
     out.op(op::FunctionCall, (function.result_type, done, body));
+    if let Some(leave) = runtime.leave {
+        out.emit(op::FunctionCall, void, leave);
+    }
     let aborted = flag.load(out);
     out.branch_if(aborted, left, exit, exit);
     out.label(left);

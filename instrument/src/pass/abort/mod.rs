@@ -85,6 +85,7 @@ pub(crate) fn lower(
 ) -> Result<Lowered> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
     lowering.runtime.end = planted.end;
+    lowering.runtime.leave = planted.leave;
     for (number, function) in plan.functions_with_exits(index) {
         lowering.lower_function(number, function)?;
     }
@@ -190,7 +191,8 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let sizes = sizes.chain(iter::repeat(None));
         let records = mem::take(&mut self.records);
         let entries = (0..).zip(&index.entry_points).zip(sizes).zip(records).zip(is_affected);
-        let entries = entries.filter(|(_, is_affected)| *is_affected);
+        let all = self.runtime.leave.is_some();
+        let entries = entries.filter(|(_, is_affected)| all || *is_affected);
         let entries = entries.map(|((((number, entry), workgroup_size), records), _)| AffectedEntry {
             interface: EntryInterface {
                 entry: *entry,

@@ -8,8 +8,7 @@ use crate::spv::{Id, op};
 
 /// A planted function of one block, which returns a constant.
 struct PlantedBody {
-    /// The first, if it has any.
-    parameter: Id,
+    parameters: Vec<Id>,
     label: Id,
     result: Id,
 }
@@ -21,12 +20,20 @@ impl Lowering<'_, '_> {
             let ticks = runtime.load_ticks(out);
             out.op(op::ReturnValue, ticks);
         });
-        let Some(table) = self.options.sanitize.buffer_table else {
-            return;
-        };
-        self.replace_body(planted.find_buffer, |runtime, out, body| {
-            runtime.write_find_buffer(out, table, body.parameter, (body.label, body.result));
-        });
+        if let Some(area) = self.options.shadow_area {
+            for (opcode, function) in &planted.area_atomics {
+                self.replace_body(Some(*function), |runtime, out, body| {
+                    let [offset, word] = *body.parameters else { return };
+                    runtime.write_area_atomic(out, area, *opcode, (offset, word));
+                });
+            }
+        }
+        if let Some(table) = self.options.sanitize.buffer_table {
+            self.replace_body(planted.find_buffer, |runtime, out, body| {
+                let [address] = *body.parameters else { return };
+                runtime.write_find_buffer(out, table, address, (body.label, body.result));
+            });
+        }
     }
 
     /// Replaces the instructions of a planted function of one block.
@@ -40,10 +47,10 @@ impl Lowering<'_, '_> {
             return;
         };
         let end = index.terminator(block);
-        let mut insts = index.insts(function.offset, block.offset);
-        let parameter = insts.find(|inst| inst.opcode() == op::FunctionParameter);
+        let insts = index.insts(function.offset, block.offset);
+        let parameters = insts.filter(|inst| inst.opcode() == op::FunctionParameter);
         let body = PlantedBody {
-            parameter: parameter.map_or(Id::NONE, |inst| inst.result()),
+            parameters: parameters.map(|inst| inst.result()).collect(),
             label: block.label,
             result: end.id(1),
         };

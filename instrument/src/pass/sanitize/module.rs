@@ -124,6 +124,10 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         if self.shadow.is_planted() {
             self.planted.spec_ids = shared_spec_ids(self.index);
         }
+        if let Some(block) = &self.shadow.block {
+            self.planted.area_atomics = block.atomics.to_vec();
+            self.planted.leave = Some(block.leave);
+        }
         self.planted.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);

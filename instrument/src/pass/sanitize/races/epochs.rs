@@ -1,8 +1,9 @@
 //! The epochs that an invocation counts: one more behind each barrier.
 
+use super::super::workgroup::code::write_function;
 use super::word::{FIRST_EPOCH, NEVER};
 use crate::edit::emitter::Emitter;
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Code, Id, op};
 
 /// Sets both variables to the first epoch or the next one, or ends the recording.
 pub(super) fn set_epoch(out: &mut Emitter, [epoch, observed]: [Id; 2], is_over: Id, next: Id) {
@@ -15,9 +16,9 @@ pub(super) fn set_epoch(out: &mut Emitter, [epoch, observed]: [Id; 2], is_over: 
 
 /// Writes the function `vkabort_next_epoch`.
 pub(super) fn write_next_epoch(out: &mut Emitter, functions: &mut Code, variables: [Id; 2]) -> Id {
-    let (bool, uint) = (out.bool(), out.uint());
+    let (bool, uint, void) = (out.bool(), out.uint(), out.void());
     let [epoch, _] = variables;
-    write_function(out, functions, "vkabort_next_epoch", |out| {
+    write_function(out, functions, "vkabort_next_epoch", (void, &[]), |out, _, _| {
         let epoch = out.emit(op::Load, uint, epoch);
         // Of 0, this is the greatest.
         let [one, most] = [FIRST_EPOCH, NEVER - 2 * FIRST_EPOCH].map(|value| out.constant(value));
@@ -25,26 +26,6 @@ pub(super) fn write_next_epoch(out: &mut Emitter, functions: &mut Code, variable
         let is_over = out.emit(op::UGreaterThanEqual, bool, (before, most));
         let next = out.calculate(op::IAdd, (epoch, one));
         set_epoch(out, variables, is_over, next);
+        None
     })
-}
-
-/// Writes a function without parameters, result and branches.
-pub(super) fn write_function(
-    out: &mut Emitter,
-    functions: &mut Code,
-    name: &str,
-    write: impl FnOnce(&mut Emitter),
-) -> Id {
-    let void = out.void();
-    let ty = out.function_type(void, &[]);
-    let [function, entry] = [(); 2].map(|()| out.fresh());
-    out.name(function, name);
-    out.continue_code(functions, |out| {
-        out.op(op::Function, (void, function, Literal(0), ty));
-        out.label(entry);
-        write(out);
-        out.op(op::Return, ());
-        out.op(op::FunctionEnd, ());
-    });
-    function
 }

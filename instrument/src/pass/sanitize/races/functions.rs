@@ -14,6 +14,9 @@
 //! uint vkabort_line(uint word)                             the line of its site
 //! ```
 //!
+//! There is another set of the first three for variables whose shadow is in a block: they call a function in place of the atomics, and
+//! return 0 in a workgroup that has no block.
+//!
 //! Of loads and stores that race, one sees another in the shadow, in whatever order invocations run (`protocol_tests`). `LOADS` means
 //! more than one reader, of which the word has one.
 //!
@@ -21,23 +24,26 @@
 //! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
 //! exist while the invocation reports nothing.
 
+use super::super::workgroup::code::write_function;
+use super::super::workgroup::home::{Home, HomeWords};
 use super::super::workgroup::shadow::WorkgroupShadow;
-use super::epochs::{set_epoch, write_function, write_next_epoch};
+use super::epochs::{set_epoch, write_next_epoch};
 use super::word::{FIRST_EPOCH, Kind, MAX_INVOCATIONS, NEVER, SITE_SHIFT, SITES, write_is, write_who};
 use crate::edit::emitter::Emitter;
-use crate::spv::op::{scope, storage_class};
+use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Literal, op};
 
 /// The functions and variables.
 #[derive(Debug)]
 pub(super) struct RaceFunctions {
-    /// Those that record an access, by its kind: of one scalar, and of several.
-    record: [(Kind, Option<Id>, Option<Id>); 3],
+    /// Those that record an access, by its kind, the home of the shadow, and whether it is of several scalars.
+    record: Vec<((Kind, Home, bool), Id)>,
     pub(super) next_epoch: Id,
     line: Option<Id>,
     epoch: Id,
     observed: Id,
     who: Id,
+    /// Words of the shadow in shared memory.
     words: u32,
 }
 
@@ -58,7 +64,7 @@ impl Recorder {
 }
 
 impl RaceFunctions {
-    /// `who`: the private variable that identifies an invocation or subgroup. `words`: of the shadow of all variables.
+    /// `who`: the private variable that identifies an invocation or subgroup. `words`: of the shadow in shared memory.
     pub(super) fn new(
         out: &mut Emitter,
         shadow: &mut WorkgroupShadow,
@@ -66,7 +72,7 @@ impl RaceFunctions {
         (who, size): (Id, Id),
         words: u32,
     ) -> Self {
-        let (uint, first) = (out.uint(), out.constant(FIRST_EPOCH));
+        let (uint, void, first) = (out.uint(), out.void(), out.constant(FIRST_EPOCH));
         let variable = |out: &mut Emitter, name| {
             let variable = out.private(uint, first);
             out.name(variable, name);
@@ -75,15 +81,16 @@ impl RaceFunctions {
         let epoch = variable(out, "vkabort_epoch");
         let observed = variable(out, "vkabort_observed");
         shadow.globals.extend([epoch, observed]);
-        let start = write_function(out, functions, "vkabort_first_epoch", |out| {
+        let start = write_function(out, functions, "vkabort_first_epoch", (void, &[]), |out, _, _| {
             let (bool, most) = (out.bool(), out.constant(MAX_INVOCATIONS));
             let size = out.emit(op::Load, uint, size);
             let is_large = out.emit(op::UGreaterThan, bool, (size, most));
             set_epoch(out, [epoch, observed], is_large, first);
+            None
         });
         shadow.starts.push(start);
         Self {
-            record: [Kind::Load, Kind::Store, Kind::Atomic].map(|kind| (kind, None, None)),
+            record: Vec::new(),
             next_epoch: write_next_epoch(out, functions, [epoch, observed]),
             line: None,
             epoch,
@@ -103,15 +110,22 @@ impl RaceFunctions {
     pub(super) fn recorder(
         &mut self,
         (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
-        kind: Kind,
+        (kind, home): (Kind, Home),
         scalars: u32,
     ) -> Recorder {
-        let mut function = self.function(out, shadow, functions, kind);
-        if scalars != 1
-            && let Some((.., several)) = self.record.iter_mut().find(|(of, ..)| *of == kind)
-        {
-            function = *several.get_or_insert_with(|| write_several(out, functions, function));
+        let key = (kind, home, scalars != 1);
+        if let Some((_, function)) = self.record.iter().find(|(of, _)| *of == key) {
+            let function = *function;
+            return Recorder { function, scalars };
         }
+        let function = match scalars {
+            1 => self.write_record((out, shadow, functions), kind, home),
+            _ => {
+                let one = self.recorder((out, shadow, functions), (kind, home), 1);
+                write_several(out, functions, one.function)
+            }
+        };
+        self.record.push((key, function));
         Recorder { function, scalars }
     }
 
@@ -120,48 +134,44 @@ impl RaceFunctions {
         *self.line.get_or_insert_with(|| write_line(out, functions, lines))
     }
 
-    /// The function that records an access of a kind to one scalar.
-    fn function(&mut self, out: &mut Emitter, shadow: &mut WorkgroupShadow, functions: &mut Code, kind: Kind) -> Id {
-        let found = self.record.iter().find(|(of, ..)| *of == kind);
-        if let Some((_, Some(function), _)) = found {
-            return *function;
-        }
-        let variable = shadow.variable(out);
-        let function = out.continue_code(functions, |out| self.write_record(out, variable, kind));
-        if let Some((_, one, _)) = self.record.iter_mut().find(|(of, ..)| *of == kind) {
-            *one = Some(function);
-        }
-        function
+    /// Writes the function that records an access of a kind to one scalar.
+    fn write_record(
+        &self,
+        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        kind: Kind,
+        home: Home,
+    ) -> Id {
+        let Some(shadow) = HomeWords::new(out, shadow, home) else {
+            return Id::NONE;
+        };
+        let name = match kind {
+            Kind::Store => "vkabort_write",
+            Kind::Atomic => "vkabort_change",
+            Kind::Load | Kind::Loads => "vkabort_read",
+        };
+        let (_, uint) = (out.bool(), out.uint());
+        write_function(out, functions, name, (uint, &[uint; 2]), |out, entry, parameters| {
+            let [at, site] = *parameters else { return None };
+            Some(self.write_body(out, kind, shadow, [entry, at, site]))
+        })
     }
 
-    fn write_record(&self, out: &mut Emitter, shadow: Id, kind: Kind) -> Id {
+    /// Writes its body, behind the label `entry`. Returns the result.
+    fn write_body(&self, out: &mut Emitter, kind: Kind, shadow: HomeWords<'_>, [entry, at, site]: [Id; 3]) -> Id {
         let (bool, uint) = (out.bool(), out.uint());
-        let ty = out.function_type(uint, &[uint, uint]);
-        let function = out.fresh();
-        out.name(
-            function,
-            match kind {
-                Kind::Store => "vkabort_write",
-                Kind::Atomic => "vkabort_change",
-                Kind::Load | Kind::Loads => "vkabort_read",
-            },
-        );
-        out.op(op::Function, (uint, function, Literal(0), ty));
-        let [at, site] = [(); 2].map(|()| out.emit(op::FunctionParameter, uint, ()));
-        let [entry, inside, outside] = [(); 3].map(|()| out.fresh());
-        let (zero, words) = (out.constant(0), out.constant(self.words));
-        out.label(entry);
-        let is_inside = out.emit(op::ULessThan, bool, (at, words));
-        out.branch_if(is_inside, inside, outside, outside);
+        let [inside, outside] = [(); 2].map(|()| out.fresh());
+        let (zero, words) = (out.constant(0), out.constant(shadow.words().unwrap_or(self.words)));
+        let has_word = shadow.write_has(out, at, words);
+        out.branch_if(has_word, inside, outside, outside);
         out.label(inside);
         let [epoch, observed, who] = [self.epoch, self.observed, self.who].map(|v| out.emit(op::Load, uint, v));
         let own = out.calculate(op::BitwiseOr, (site, who));
         let own = out.calculate(op::BitwiseOr, (own, epoch));
-        let pointer = WorkgroupShadow::word_of(out, shadow, at);
+        let place = shadow.write_place(out, at);
         let maximum = |out: &mut Emitter, kind: Kind| {
-            let [bits, workgroup, relaxed] = [kind.bits(), scope::Workgroup, 0].map(|value| out.constant(value));
+            let bits = out.constant(kind.bits());
             let word = out.calculate(op::BitwiseOr, (own, bits));
-            out.calculate(op::AtomicUMax, (pointer, workgroup, relaxed, word))
+            shadow.write_maximum(out, place, word)
         };
         let of_epoch = |out: &mut Emitter, word: Id, epoch: Id| {
             let mask = out.constant(NEVER);
@@ -208,9 +218,7 @@ impl RaceFunctions {
         out.label(outside);
         let returned = out.fresh();
         out.phi(uint, returned, &[(zero, entry), (result, last)]);
-        out.op(op::ReturnValue, returned);
-        out.op(op::FunctionEnd, ());
-        function
+        returned
     }
 }
 

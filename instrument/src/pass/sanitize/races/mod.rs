@@ -11,7 +11,8 @@
 //! Store %pointer %value
 //! ```
 //!
-//! Epochs, which each invocation counts at the barriers of the workgroup, make it unnecessary to clear the shadow.
+//! Epochs, which each invocation counts at the barriers of the workgroup, make it unnecessary to clear the shadow. It is in shared memory;
+//! that of arrays which it has no room for is in a block of device memory, if the workgroup gets one.
 //!
 //! Silent, since it may be ordered: an invocation that has executed an atomic or an acquire since its last barrier reports nothing until
 //! the next one; a plain load beside an atomic; in modules with subgroup operations, invocations of one subgroup. Also silent is one
@@ -21,7 +22,7 @@
 //!
 //! Accesses that are volatile or make their memory available are as others: neither orders anything. Not seen, which loses reports but
 //! makes none: accesses by pointers that are selected or passed to functions, and by cooperative matrices; elements out of bounds.
-//! Not planted: modules whose shared memory is laid out explicitly, has no room for the shadow or has sizes that a pipeline may
+//! Not planted: modules whose shared memory is laid out explicitly, has sizes that a pipeline may
 //! specialise; those with barriers of a scope that is not constant; workgroups of more than 1,024 invocations.
 
 mod accesses;
@@ -106,7 +107,7 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, record
     let invocation = shadow.invocation(out);
     let Some(functions) = &mut races.functions else { return };
     let (kind, scalars) = (recorded.access.kind, recorded.access.scalars);
-    let recorder = functions.recorder((&mut *out, shadow, &mut *guards), kind, scalars);
+    let recorder = functions.recorder((&mut *out, shadow, &mut *guards), (kind, recorded.home), scalars);
     let text = Text {
         name,
         kind,

@@ -1,5 +1,6 @@
 //! The accesses to shared memory that `races` records.
 
+use super::super::workgroup::home::Home;
 use super::accesses::SharedAccess;
 use super::functions::RaceFunctions;
 use super::word::Kind;
@@ -21,7 +22,8 @@ pub(crate) struct Races {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedAccess {
     pub(super) access: SharedAccess,
-    /// The first word of its variable.
+    /// Where the shadow of its variable is, and its first word.
+    pub(super) home: Home,
     pub(super) base: u32,
     pub(super) site: u32,
     pub(super) line: Option<u32>,

@@ -1,7 +1,10 @@
 //! Finds the accesses that `races` records, gives their variables a shadow, and numbers their sites.
 
 use super::super::module::ModulePlanter;
+use super::super::workgroup::block::ShadowBlock;
+use super::super::workgroup::home::Home;
 use super::super::workgroup::layout::SharedLayout;
+use super::super::workgroup::shared_scalar::SharedScalar;
 use super::accesses::{SharedAccess, is_shared, memory_accesses};
 use super::functions::RaceFunctions;
 use super::records::RecordedAccess;
@@ -9,6 +12,8 @@ use super::synchronization::Synchronization;
 use super::uniform_values::UniformValues;
 use super::word::{Kind, SITES};
 use crate::analysis::index::debug::Position;
+use crate::lowered::Feature;
+use crate::options::ShadowArea;
 use crate::sanitize::Check;
 use crate::spv::{Id, op, op_sets};
 use rustc_hash::FxHashMap as HashMap;
@@ -44,11 +49,8 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     if accesses.is_empty() {
         return;
     }
-    let words = bases
-        .values()
-        .map(|(first, scalars)| first + scalars)
-        .max()
-        .unwrap_or(0);
+    let shared = bases.values().filter(|base| base.home == Home::Shared);
+    let words = shared.map(|base| base.first + base.scalars).max().unwrap_or(0);
     let ModulePlanter {
         out,
         shadow,
@@ -120,12 +122,17 @@ fn find_accesses(module: &ModulePlanter<'_, '_>, layout: &SharedLayout) -> (Vec<
     (found, unseen)
 }
 
-/// Reserves the shadow of variables, small ones first. Returns the first word and the scalars of each that has one.
-fn reserve(
-    module: &mut ModulePlanter<'_, '_>,
-    layout: &SharedLayout,
-    accesses: &[SharedAccess],
-) -> HashMap<Id, (u32, u32)> {
+/// The shadow of a variable.
+#[derive(Clone, Copy)]
+struct Base {
+    home: Home,
+    /// Its first word.
+    first: u32,
+    scalars: u32,
+}
+
+/// Reserves the shadow of variables, small ones first: the large ones are in device memory, or have none.
+fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: &[SharedAccess]) -> HashMap<Id, Base> {
     let index = module.index;
     let variables: BTreeSet<Id> = accesses.iter().map(|access| access.variable).collect();
     let scalars = |variable: &Id| {
@@ -135,26 +142,51 @@ fn reserve(
     let by_size: BTreeSet<(u32, Id)> = variables.iter().filter_map(scalars).collect();
     let mut bases = HashMap::default();
     for (scalars, variable) in by_size {
-        match module.shadow.reserve(scalars) {
-            Some(first) => {
-                bases.insert(variable, (first, scalars));
-            }
-            None => {
-                let name = module.places.expressions.names.name(index, variable);
-                let name = name.map_or_else(|| variable.to_string(), |name| format!("`{name}`"));
-                let text = format!(
-                    "races on {name} are not checked: {} ({scalars} words)",
-                    module.shadow.obstacle
-                );
-                module.planted.warnings.push(text);
-            }
+        let shared = module.shadow.reserve(scalars).map(|first| (Home::Shared, first));
+        let reserved = shared.or_else(|| Some((Home::Block, reserve_in_block(module, variable, scalars)?)));
+        if let Some((home, first)) = reserved {
+            bases.insert(variable, Base { home, first, scalars });
+            continue;
         }
+        let name = module.places.expressions.names.name(index, variable);
+        let name = name.map_or_else(|| variable.to_string(), |name| format!("`{name}`"));
+        let text = format!(
+            "races on {name} are not checked: {} ({scalars} words)",
+            module.shadow.obstacle
+        );
+        module.planted.warnings.push(text);
     }
     bases
 }
 
+/// Reserves words of a block for the shadow of a variable. Returns the first one. `None` if there are no blocks, no room in them, or
+/// nothing that passes the number of the block on.
+fn reserve_in_block(module: &mut ModulePlanter<'_, '_>, variable: Id, words: u32) -> Option<u32> {
+    let ModulePlanter {
+        index,
+        options,
+        out,
+        guards,
+        shadow,
+        ..
+    } = module;
+    if shadow.block.is_none() {
+        let has_area = |area: &ShadowArea| options.lowers.contains(Feature::Abort) && words <= area.words;
+        let area = options.shadow_area.filter(has_area)?;
+        let scalar = match shadow.reserve_number() {
+            true => None,
+            // Other entry points may have no room for the variable.
+            false if index.entry_points.len() == 1 => Some(SharedScalar::first_of(index, variable)?),
+            false => return None,
+        };
+        let size = shadow.size(out);
+        shadow.block = Some(ShadowBlock::new((index, options, area), out, guards, scalar, size));
+    }
+    shadow.block.as_mut()?.reserve(words)
+}
+
 /// Numbers the sites of accesses: one for each line and, of stores, value. Sites that store the same value have consecutive numbers.
-fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>, bases: &HashMap<Id, (u32, u32)>) {
+fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>, bases: &HashMap<Id, Base>) {
     let index = module.index;
     let mut uniform = UniformValues::new(index);
     let mut keyed = Vec::new();
@@ -206,8 +238,12 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
         module.races.lines = keys.iter().map(|(_, line)| *line).collect();
     }
     for ((value, line), access) in keyed {
+        let Some(Base { home, first, .. }) = bases.get(&access.variable).copied() else {
+            continue;
+        };
         let recorded = RecordedAccess {
-            base: bases.get(&access.variable).map_or(0, |(first, _)| *first),
+            home,
+            base: first,
             site: numbers.get(&(value, line)).copied().unwrap_or(SITES - 1),
             line: (line != 0).then_some(line),
             same: same.get(&value).copied().filter(|_| value.is_some()),

@@ -16,6 +16,8 @@
 //! accessed by atomics only, so that the barrier is enough under every memory model. Modules with an explicit layout of shared
 //! memory (`SPV_KHR_workgroup_memory_explicit_layout`) have no room for it, since their blocks share one memory.
 
+use super::block::ShadowBlock;
+use super::code::write_loop;
 use super::layout::shared_bytes;
 use super::size::{MESH_MODELS, WorkgroupSize};
 use crate::analysis::callgraph::Reach;
@@ -40,6 +42,8 @@ pub(crate) struct WorkgroupShadow {
     words: u32,
     /// Words that shared memory has room for.
     room: u32,
+    /// Words in device memory.
+    pub(crate) block: Option<ShadowBlock>,
     /// Why there is not more.
     pub(crate) obstacle: &'static str,
     /// Private variables: LocalInvocationIndex, the invocations of the workgroup, and SubgroupId.
@@ -71,6 +75,7 @@ impl WorkgroupShadow {
             variable: None,
             words: 0,
             room: room.unwrap_or(0) / 4,
+            block: None,
             obstacle: match used {
                 _ if is_explicit => "shared memory is laid out explicitly",
                 None => "the size of shared memory depends on specialisation constants",
@@ -85,9 +90,9 @@ impl WorkgroupShadow {
         }
     }
 
-    /// Whether the module gets shared memory.
+    /// Whether the module gets words, so that its code depends on the size of its shared memory.
     pub(crate) fn is_planted(&self) -> bool {
-        self.variable.is_some()
+        self.variable.is_some() || self.block.is_some()
     }
 
     /// Words that can be reserved yet.
@@ -101,6 +106,13 @@ impl WorkgroupShadow {
         let first = self.words;
         self.words += words;
         Some(first)
+    }
+
+    /// Reserves the word behind all others for the number of the block. Returns whether there is room.
+    pub(crate) fn reserve_number(&mut self) -> bool {
+        let left = self.room.checked_sub(1);
+        self.room = left.unwrap_or(0);
+        left.is_some()
     }
 
     /// Code in a function that is reached like this uses the words or variables.
@@ -164,6 +176,9 @@ impl WorkgroupShadow {
         }
         self.invocation(out);
         self.size(out);
+        if let Some(block) = &self.block {
+            self.globals.push(block.variable);
+        }
         self.declare(out);
         let (mut added, mut written) = (AddedBuiltIns::new(), BTreeMap::new());
         for number in std::mem::take(&mut self.entry_points) {
@@ -200,9 +215,13 @@ impl WorkgroupShadow {
         interfaces
     }
 
-    fn declare(&self, out: &mut Emitter) {
+    fn declare(&mut self, out: &mut Emitter) {
+        let has_number = self.block.as_ref().is_some_and(|block| block.passes_by_word());
+        if has_number {
+            self.variable(out);
+        }
         let Some(variable) = self.variable else { return };
-        let (uint, length) = (out.uint(), out.constant(self.words));
+        let (uint, length) = (out.uint(), out.constant(self.words + u32::from(has_number)));
         let array = out.array(uint, length);
         out.variable_as(variable, storage_class::Workgroup, array, None);
         out.name(variable, "vkabort_shadow");
@@ -238,12 +257,24 @@ impl WorkgroupShadow {
             let subgroup = load_number(index, interface, added, built_in::SubgroupId, out);
             out.op(op::Store, (variable, subgroup.first().copied().unwrap_or(zero)));
         }
-        if self.variable.is_some() {
+        if self.words > 0 {
             let is_one_step = size.invocations().is_some_and(|count| count >= self.words);
             self.write_zeros(out, entry, local, (!is_one_step).then_some(count));
+        }
+        let claimed = self.block.as_ref().map(|block| {
+            let word = self.variable.filter(|_| block.passes_by_word()).map(|variable| {
+                let number = out.constant(self.words);
+                Self::word_of(out, variable, number)
+            });
+            block.write_claim(index, out, local, word)
+        });
+        if self.is_planted() {
             let workgroup = out.constant(scope::Workgroup);
             let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
             out.op(op::ControlBarrier, (workgroup, workgroup, semantics));
+        }
+        if let Some((block, claimed)) = self.block.as_ref().zip(claimed) {
+            block.write_clear(index, out, claimed, (local, count));
         }
         for start in &self.starts {
             out.emit(op::FunctionCall, void, *start);
@@ -255,35 +286,11 @@ impl WorkgroupShadow {
 
     /// Stores 0 to the word `first` and, if `step` is given, to those at each step behind it.
     fn write_zeros(&mut self, out: &mut Emitter, before: Id, first: Id, step: Option<Id>) {
-        let (bool, uint) = (out.bool(), out.uint());
         let (zero, words) = (out.constant(0), out.constant(self.words));
-        let [header, body, next, end] = [(); 4].map(|()| out.fresh());
-        let mut at = first;
-        let mut following = Id::NONE;
-        if step.is_some() {
-            (at, following) = (out.fresh(), out.fresh());
-            out.branch(header);
-            out.label(header);
-            out.phi(uint, at, &[(first, before), (following, next)]);
-            let is_word = out.emit(op::ULessThan, bool, (at, words));
-            out.op(op::LoopMerge, (end, next, Literal(0)));
-            out.op(op::BranchConditional, (is_word, body, end));
-        } else {
-            let is_word = out.emit(op::ULessThan, bool, (at, words));
-            out.branch_if(is_word, body, end, end);
-        }
-        out.label(body);
-        let word = self.word(out, at);
-        let workgroup = out.constant(scope::Workgroup);
-        out.op(op::AtomicStore, (word, workgroup, zero, zero));
-        if let Some(step) = step {
-            out.branch(next);
-            out.label(next);
-            out.op(op::IAdd, (uint, following, at, step));
-            out.branch(header);
-        } else {
-            out.branch(end);
-        }
-        out.label(end);
+        write_loop(out, before, (first, words, step), |out, at| {
+            let word = self.word(out, at);
+            let workgroup = out.constant(scope::Workgroup);
+            out.op(op::AtomicStore, (word, workgroup, zero, zero));
+        });
     }
 }
