@@ -1,11 +1,12 @@
 //! Checks of workgroups: barriers that not all invocations reach, and data races in shared memory.
 
 use super::checked_body::{compile, expect};
-use super::support::{marked, run, run_specialised, without_abort};
+use super::support::{MARK, expect_success, marked, run, run_specialised, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl_debug::{self, Form};
-use crate::vk::Gpu;
-use anyhow::{Context as _, Result};
+use crate::vk::{Buffer, Gpu, Kernel};
+use anyhow::{Context as _, Result, ensure};
+use vkabort_record::shadow_area::BLOCKS;
 
 const ALL: &[(&str, &str)] = &[("sanitize", "all"), ("loop_budget", "60000")];
 
@@ -65,10 +66,20 @@ pub(super) const CASES: &[Case] = cases! {
         set(ALL), silent();
     "sanitize_workgroup::both_lines" => lines(gpu), set(RACES),
         logs(&[" is stored by invocation ", " at line 6 and read by invocation ", " at line 7, without a barrier between them", "--> race.comp:7"]);
+    "sanitize_workgroup::a_tile_that_fills_shared_memory" => tiles(gpu, "float", 0, true), set(TILES),
+        logs(&["`tile[at ^ 1]` is stored by invocation ", " at line 8 and read by invocation ", " at line 10, without a barrier between them"]);
+    "sanitize_workgroup::a_tile_that_fills_shared_memory_without_a_race" => tiles(gpu, "float", 0, false), set(TILES), silent();
+    "sanitize_workgroup::a_tile_that_leaves_a_few_words" => tiles(gpu, "int", 8, true), set(TILES),
+        logs(&["`tile[at ^ 1]` is stored by invocation ", " at line 8 and read by invocation ", " at line 10, without a barrier between them"]);
+    "sanitize_workgroup::a_tile_that_leaves_a_few_words_without_a_race" => tiles(gpu, "int", 8, false), set(TILES), silent();
     "sanitize_workgroup::the_order_in_a_subgroup" => subgroups(gpu, IN_SUBGROUP, true), set(ALL), silent();
 };
 
 const RACES: &[(&str, &str)] = &[("sanitize", "races,barriers")];
+/// Arrays without room for the shadow of `barriers`.
+const TILES: &[(&str, &str)] = &[("sanitize", "races")];
+/// Workgroups of a dispatch: more than twice the blocks of the shadow area.
+const TILE_GROUPS: u32 = 2 * BLOCKS + 44;
 
 /// SaschaWillems/Vulkan 374: the barrier of the rounds is missing.
 const UNORDERED_REDUCTION: &str = "
@@ -202,6 +213,43 @@ void main() {
 ";
     let spirv = glsl_debug::compile_text("race.comp", text, Form::Lines)?;
     run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ())
+}
+
+/// A tile of all shared memory but `free` words, in dispatches one after the other. If it `races`, each workgroup of every other one has
+/// a race, which at least one reports: those that report it free their block. Without a race all invocations reach their end.
+fn tiles(gpu: &Gpu, ty: &str, free: u32, races: bool) -> Result<()> {
+    let length = gpu.properties.limits.max_compute_shared_memory_size / 4 - free;
+    let text = format!(
+        "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+shared {ty} tile[{length}];
+void main() {{
+    uint l = gl_LocalInvocationIndex, i = gl_GlobalInvocationID.x, at = {length}u - 32u + l;
+    bool is_ordered = words[i] != 7u;
+    tile[at] = {ty}(l);
+    if (is_ordered) {{ barrier(); }}
+    words[i] = uint(tile[at ^ 1u]) + 1000u;
+}}
+"
+    );
+    let spirv = glsl_debug::compile_text("tile.comp", &text, Form::Lines)?;
+    let device = without_abort(gpu)?;
+    let buffer = Buffer::storage(&device, &[0; 32 * TILE_GROUPS as usize])?;
+    let mut kernel = Kernel::bound(&device, &[&buffer])?;
+    kernel.create(&spirv, &[], None)?;
+    for dispatch in 0..6 {
+        let word = if races && dispatch % 2 == 1 { MARK } else { 100 };
+        buffer.write(&[word; 32 * TILE_GROUPS as usize]);
+        let (_submission, result) = kernel.run(TILE_GROUPS)?;
+        expect_success(result)?;
+        let ended = buffer.read().iter().filter(|after| **after == word).count();
+        ensure!(
+            (ended > 0) == (word == MARK),
+            "{ended} invocations have ended in dispatch {dispatch}"
+        );
+    }
+    Ok(())
 }
 
 /// With subgroup operations.
