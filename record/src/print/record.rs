@@ -128,7 +128,7 @@ mod tests {
         (number < 100).then_some(PrintShape {
             code: ModuleHash(7).into(),
             site: number,
-            execution_model: (number % 2 == 0).then_some(5),
+            execution_model: number.is_multiple_of(2).then_some(5),
             words: number,
         })
     }

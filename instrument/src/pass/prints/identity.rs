@@ -12,7 +12,6 @@
 //!
 //! Where all entry points of a module have one stage, records have none.
 
-use super::writer::PrintInputs;
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::emitter::Emitter;
 use crate::edit::{Edits, Rank};
@@ -40,15 +39,21 @@ enum Source<'w> {
 }
 
 impl<'w> InvocationIdentity<'w> {
-    pub(super) fn new(index: &Index<'w>, inputs: &PrintInputs<'_>, out: &mut Emitter) -> Self {
-        let stage = inputs.execution_model.is_none().then(|| {
+    /// `has_stages`: the entry points are of several stages.
+    pub(super) fn new(
+        index: &Index<'w>,
+        workgroup_sizes: &[Option<[u32; 3]>],
+        has_stages: bool,
+        out: &mut Emitter,
+    ) -> Self {
+        let stage = has_stages.then(|| {
             let (uint, unknown) = (out.uint(), out.constant(UNKNOWN));
             let stage = out.private(uint, unknown);
             out.name(stage, "vkabort_stage");
             stage
         });
         let words = match index.entry_points.as_slice() {
-            [only] => Source::BuiltIns(interface(*only, 0, inputs.workgroup_sizes), AddedBuiltIns::new()),
+            [only] => Source::BuiltIns(interface(*only, 0, workgroup_sizes), AddedBuiltIns::new()),
             _ => {
                 let uint = out.uint();
                 let unit = out.vector(uint, UNIT_WORDS);

@@ -80,7 +80,12 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
     let mut writer = PrintWriter::new(index, inputs);
     let (mut entry_points, mut skipped, mut removed, mut lost) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let prints = prints(index);
-    let mut identity = InvocationIdentity::new(index, inputs, &mut out);
+    let mut identity = InvocationIdentity::new(
+        index,
+        inputs.workgroup_sizes,
+        inputs.execution_model.is_none(),
+        &mut out,
+    );
     for (number, print) in &prints {
         let reach = graph.reach.get(*number);
         let models = reach.map_or(&[][..], |reach| &reach.models);
