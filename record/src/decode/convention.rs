@@ -135,7 +135,7 @@ fn read_arguments(bytes: &[u8], start: usize, conversions: &[&Conversion<'_>], l
         let size = ty.bytes() as usize;
         let alignment = if size == 8 { layout.wide_alignment } else { size };
         let offset = end.next_multiple_of(alignment);
-        let count = conversion.vector.unwrap_or(1);
+        let count = conversion.components;
         let Some(argument) = bytes.get(offset..offset + size * count) else {
             return Arguments {
                 fields,
@@ -144,8 +144,8 @@ fn read_arguments(bytes: &[u8], start: usize, conversions: &[&Conversion<'_>], l
             };
         };
         let scalars: Vec<Scalar> = argument.chunks_exact(size).map(|b| Scalar::from_bytes(ty, b)).collect();
-        let value = match (conversion.vector, scalars.as_slice()) {
-            (None, &[scalar]) => Value::Scalar(scalar),
+        let value = match *scalars.as_slice() {
+            [scalar] => Value::Scalar(scalar),
             _ => Value::Vector(scalars),
         };
         fields.push(Field::unnamed(offset as u32, value));

@@ -94,9 +94,9 @@ impl Formatter {
 
     /// Writes one conversion. Returns whether a following `l` belongs to it: `%ul` with a 64-bit argument.
     fn conversion(&mut self, conversion: &Conversion<'_>) -> bool {
-        match conversion.vector {
-            Some(count) => self.vector(conversion, count),
-            None => self.single(conversion),
+        match conversion.components {
+            1 => self.single(conversion),
+            count => self.vector(conversion, count),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::value::{Field, Value};
 pub(super) fn leave_remainders(pieces: &mut [Piece<'_>], arguments: &[Field]) {
     let values: usize = arguments.iter().map(|argument| scalars(&argument.value)).sum();
     let needed = |piece: &Piece<'_>| match piece {
-        Piece::Conversion(conversion) => conversion.vector.unwrap_or(1),
+        Piece::Conversion(conversion) => conversion.components,
         _ => 0,
     };
     let mut total: usize = pieces.iter().map(needed).sum();
@@ -25,7 +25,7 @@ pub(super) fn leave_remainders(pieces: &mut [Piece<'_>], arguments: &[Field]) {
                     true => is_behind_operand && has_width,
                 };
                 if is_remainder {
-                    total -= conversion.vector.unwrap_or(1);
+                    total -= conversion.components;
                     *piece = Piece::Text(conversion.source);
                 }
             }

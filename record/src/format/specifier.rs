@@ -28,8 +28,8 @@ pub(crate) struct Conversion<'a> {
     pub(crate) source: &'a str,
     /// Flags, width, precision.
     pub(crate) field: FieldSpec,
-    /// Number of components, for a vector.
-    pub(crate) vector: Option<usize>,
+    /// Number of components of a vector, or 1.
+    pub(crate) components: usize,
     /// `h`, `hh`, `l`, `ll` or empty.
     pub(crate) length: &'a str,
     /// Conversion letter.
@@ -83,16 +83,17 @@ fn specifier(tail: &str) -> (Piece<'_>, &str) {
     }
     let mut width = at.digits();
     let mut precision = at.take(|c| c == '.').map(|_| at.digits());
-    let mut vector = None;
+    let mut components = 1;
     if at.take(|c| c == 'v').is_some() {
         let count = at.digits();
-        vector = match (count.is_empty(), &mut precision) {
+        let vector = match (count.is_empty(), &mut precision) {
             (false, _) => count.parse().ok(),
             // `%2v`: the last digit before the v is the count; the digits before it are the width or the precision.
             (true, Some(digits)) => take_last_digit(digits),
             (true, None) => take_last_digit(&mut width),
         };
-        if !vector.is_some_and(|n| (2..=4).contains(&n)) {
+        components = vector.unwrap_or(0);
+        if !(2..=4).contains(&components) {
             return at.stray();
         }
     }
@@ -106,7 +107,7 @@ fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let conversion = Conversion {
         source,
         field,
-        vector,
+        components,
         length,
         letter,
         l_follows: rest.starts_with('l'),
@@ -195,14 +196,14 @@ mod tests {
 
     #[test]
     fn vectors_have_both_spellings() {
-        assert_eq!(only("%v2f").vector, Some(2));
-        assert_eq!(only("%2vf").vector, Some(2));
+        assert_eq!(only("%v2f").components, 2);
+        assert_eq!(only("%2vf").components, 2);
         let c = only("%1.2v4f");
-        assert_eq!((c.field.width, c.field.precision, c.vector), (1, Some(2), Some(4)));
+        assert_eq!((c.field.width, c.field.precision, c.components), (1, Some(2), 4));
         let c = only("%8.33vf");
-        assert_eq!((c.field.width, c.field.precision, c.vector), (8, Some(3), Some(3)));
+        assert_eq!((c.field.width, c.field.precision, c.components), (8, Some(3), 3));
         let c = only("%103vlu");
-        assert_eq!((c.field.width, c.vector, c.length), (10, Some(3), "l"));
+        assert_eq!((c.field.width, c.components, c.length), (10, 3, "l"));
         assert!(matches!(
             parse("%v5f").as_slice(),
             [Piece::Stray("%v5"), Piece::Text("f")]
