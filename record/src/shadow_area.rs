@@ -1,8 +1,9 @@
 //! Memory layout of the shadow area, where the check `races` keeps the shadow of arrays that shared memory has no room for. Only shaders
-//! access it; the host zeroes it once.
+//! store to it; the host zeroes it once.
 //!
 //! ```text
 //! byte  0  NEXT   number of workgroups that have looked for a block
+//!       4  MISSED number of those that found none
 //!      64  BLOCKS blocks:
 //!          byte  0  BUSY   0: the block is free
 //!                4  LEFT   invocations of its workgroup that have ended
@@ -12,7 +13,7 @@
 //! One invocation of a workgroup adds 1 to NEXT and exchanges BUSY of the block of that number, or of one of the next `TRIES - 1`, until
 //! it gets a 0. Then the workgroup clears the words that it uses. Each invocation that ends adds 1 to LEFT; the last one of the workgroup
 //! stores 0 to LEFT and then to BUSY. So no invocation finds a word of another workgroup, and a workgroup in which an invocation never
-//! ends keeps its block. A workgroup without a block has no shadow.
+//! ends keeps its block. A workgroup without a block has no shadow, and the host logs their number.
 
 /// Number of blocks, a power of two. Large GPUs run more workgroups at once, even of those that use all of their shared memory; a kernel
 /// has many more, and each tries anew.
@@ -21,6 +22,8 @@ pub const BLOCKS: u32 = 128;
 pub const TRIES: u32 = 16;
 /// Byte offset of NEXT.
 pub const NEXT_OFFSET: u32 = 0;
+/// Byte offset of MISSED.
+pub const MISSED_OFFSET: u32 = 4;
 /// Byte offset of LEFT in a block.
 pub const LEFT_OFFSET: u32 = 4;
 /// Words in front of those of the workgroup: a cache line.

@@ -1,5 +1,6 @@
 //! Declaration of a case, and what the parent of its process passes in the environment.
 
+use std::sync::atomic::AtomicBool;
 pub use vkabort_runner::{Case, Context, Layers, Schedule, Skip, cases};
 
 /// Environment variable with a process's share of long lists of inputs: `1/3` is the second third. Default: all inputs.
@@ -9,6 +10,9 @@ pub const SECONDS: &str = "VKABORT_SECONDS";
 
 /// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.
 pub const RUNNER: &str = "VKABORT_RUNNER";
+
+/// Whether the process ends with a device by design, which a check for leaks asks.
+pub static LEAKS: AtomicBool = AtomicBool::new(false);
 
 /// Factor of time limits: more than 1 under a [`RUNNER`].
 pub fn slowdown() -> u32 {

@@ -56,8 +56,8 @@ pub struct Arena {
     prints: Option<PrintArea>,
     /// Memory for the table of buffers, behind the records; until it is taken.
     table: Option<MappedWords>,
-    /// Device address of the memory for shadows.
-    shadows: Option<u64>,
+    /// Memory for shadows.
+    shadows: Option<MappedWords>,
     /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
@@ -109,16 +109,22 @@ impl Arena {
             .prints_start()
             .map(|start| PrintArea::new(words(start, setup.print_bytes)));
         let table = setup.table_start().map(|start| words(start, setup.table_bytes));
-        let behind_records = setup.shadows_start().map(|start| records.address + u64::from(start));
         let behind_control = control.as_ref().ok().filter(|_| setup.control_bytes() > CONTROL_BYTES);
-        let shadows = behind_records.or(behind_control.map(|control| control.address + u64::from(CONTROL_BYTES)));
+        let behind_control = behind_control.map(|control| {
+            // SAFETY: as for the constant data.
+            unsafe {
+                let base = control.base.add(CONTROL_BYTES as usize);
+                MappedWords::new(base, control.address + u64::from(CONTROL_BYTES), setup.shadow_bytes)
+            }
+        });
+        let behind_records = setup.shadows_start().map(|start| words(start, setup.shadow_bytes));
         Self {
             records,
             control,
             constants,
             prints,
             table,
-            shadows,
+            shadows: behind_records.or(behind_control),
             bytes: setup.bytes,
             source,
             address_file,
@@ -149,9 +155,9 @@ impl Arena {
         self.table.take()
     }
 
-    /// Device address of the memory for shadows, a multiple of 16.
-    pub fn shadows(&self) -> Option<u64> {
-        self.shadows
+    /// Memory for shadows, at an address that is a multiple of 16.
+    pub fn shadows(&self) -> Option<&MappedWords> {
+        self.shadows.as_ref()
     }
 
     /// Size in bytes, including the control block before the records.

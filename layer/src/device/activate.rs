@@ -103,6 +103,10 @@ pub unsafe fn activate(
             let lost = [
                 (setup.print_bytes, "printf: shaders do not print"),
                 (setup.table_bytes, "sanitize: addresses are not tested"),
+                (
+                    setup.shadow_bytes,
+                    "sanitize: races on arrays that fill shared memory are not looked for",
+                ),
             ];
             for (_, text) in lost.iter().filter(|(bytes, _)| *bytes > 0) {
                 let text = format!("{text}: no memory: {}", error.reason);
@@ -118,8 +122,8 @@ pub unsafe fn activate(
             state.options.prints = Some(area.options(skipped.collect()));
             state.prints = Some(Prints::new(area, instance.settings.dump_dir.is_some()));
         }
-        state.options.shadow_area = arena.shadows().map(|address| ShadowArea {
-            address,
+        state.options.shadow_area = arena.shadows().map(|area| ShadowArea {
+            address: area.address,
             words: workgroup_words(physical.shared_memory),
         });
         if let Some(area) = arena.take_table() {

@@ -11,6 +11,7 @@ use ash::vk;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vkabort_instrument::{Check, Options, Sanitize, module_hash};
+use vkabort_record::shadow_area::{MISSED_OFFSET, NEXT_OFFSET};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::stage::stage_name;
 
@@ -38,6 +39,22 @@ impl Device {
             (options.sanitize, options.prints) = (Sanitize::default(), None);
         }
         options
+    }
+
+    /// Logs how many workgroups the check `races` had no memory for.
+    pub fn log_missed_workgroups(&self) {
+        let state = self.state.as_ref().filter(|_| !self.is_inherited());
+        let Some(area) = state.and_then(|state| state.arena.as_ref()?.shadows()) else {
+            return;
+        };
+        let [all, missed] = [NEXT_OFFSET, MISSED_OFFSET].map(|offset| area.load(offset));
+        // Memory that was lost with the device reads as zeros or ones.
+        if missed != 0 && missed != u32::MAX {
+            let text = format!(
+                "sanitize: races on arrays that fill shared memory were not looked for in {missed} of {all} workgroups"
+            );
+            self.instance.log.line(Level::Warning, &text);
+        }
     }
 
     /// Whether a module is known to run without checks and records of prints.

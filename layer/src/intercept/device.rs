@@ -32,6 +32,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             }
             report::deliver_last_prints(device, state);
             device.instance.log.write(&report::closing_text(device));
+            device.log_missed_workgroups();
             if let Some(clock) = &state.loop_clock {
                 clock.stop();
             }

@@ -12,6 +12,7 @@ fn conclude_devices() {
         for device in registry::DEVICES.try_values().iter().flatten() {
             device.instance.log.try_write(&last_prints_text(device));
             device.instance.log.try_write(&closing_text(device));
+            device.log_missed_workgroups();
             device.instance.module_files.log_unused(&device.instance.log);
         }
     });

@@ -15,8 +15,9 @@
 //! not run does not count, whether its thread waits for a processor, a debugger stops the process, or the host's thread sleeps. The
 //! first look sees a change without having waited for one.
 
+use super::code::write_function;
 use crate::edit::emitter::Emitter;
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Code, Id, op};
 use vkabort_record::layout::TIMEOUT_TICKS;
 
 /// What the functions are called with, and what they use.
@@ -40,21 +41,8 @@ impl LoopClock {
         let ticks_left = out.private(uint, all);
         out.name(tick, "vkabort_tick");
         out.name(ticks_left, "vkabort_ticks_left");
-        let reader_type = out.function_type(uint, &[]);
-        let test_type = out.function_type(bool, &[]);
-        let [ticks, is_over] = [(); 2].map(|()| out.fresh());
-        out.name(ticks, "vkabort_ticks");
-        out.name(is_over, "vkabort_is_over");
-        out.continue_code(functions, |out| {
-            out.op(op::Function, (uint, ticks, Literal(0), reader_type));
-            let entry = out.fresh();
-            out.label(entry);
-            out.op(op::ReturnValue, zero);
-            out.op(op::FunctionEnd, ());
-
-            out.op(op::Function, (bool, is_over, Literal(0), test_type));
-            let entry = out.fresh();
-            out.label(entry);
+        let ticks = write_function(out, functions, "vkabort_ticks", (uint, &[]), |_, _, _| Some(zero));
+        let is_over = write_function(out, functions, "vkabort_is_over", (bool, &[]), |out, _, _| {
             let now = out.calculate(op::FunctionCall, ticks);
             let last = out.calculate(op::Load, tick);
             let is_new = out.emit(op::INotEqual, bool, (now, last));
@@ -63,9 +51,7 @@ impl LoopClock {
             let before = out.calculate(op::Load, ticks_left);
             let after = out.calculate(op::ISub, (before, seen));
             out.op(op::Store, (ticks_left, after));
-            let result = out.emit(op::IEqual, bool, (after, zero));
-            out.op(op::ReturnValue, result);
-            out.op(op::FunctionEnd, ());
+            Some(out.emit(op::IEqual, bool, (after, zero)))
         });
         Self {
             is_over,
@@ -78,23 +64,17 @@ impl LoopClock {
     pub(super) fn write_look_if(&self, out: &mut Emitter, functions: &mut Code) -> Id {
         let bool = out.bool();
         let no = out.value(op::ConstantFalse, bool, ());
-        let ty = out.function_type(bool, &[bool]);
-        let function = out.fresh();
-        out.name(function, "vkabort_look_if");
-        out.continue_code(functions, |out| {
-            out.op(op::Function, (bool, function, Literal(0), ty));
-            let is_due = out.emit(op::FunctionParameter, bool, ());
-            let [entry, look, end, result] = [(); 4].map(|()| out.fresh());
-            out.label(entry);
+        let types: (Id, &[Id]) = (bool, &[bool]);
+        write_function(out, functions, "vkabort_look_if", types, |out, entry, parameters| {
+            let [is_due] = *parameters else { return None };
+            let [look, end, result] = [(); 3].map(|()| out.fresh());
             out.branch_if(is_due, look, end, end);
             out.label(look);
             let is_over = out.emit(op::FunctionCall, bool, self.is_over);
             out.branch(end);
             out.label(end);
             out.phi(bool, result, &[(no, entry), (is_over, look)]);
-            out.op(op::ReturnValue, result);
-            out.op(op::FunctionEnd, ());
-        });
-        function
+            Some(result)
+        })
     }
 }

@@ -21,6 +21,7 @@ mod barriers;
 mod bounds;
 mod breaks;
 mod buffers;
+mod code;
 mod convert;
 mod divide;
 mod filter;

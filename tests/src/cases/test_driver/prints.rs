@@ -2,11 +2,12 @@
 //! submission's number.
 
 use super::support::payload;
-use crate::case::{Case, cases};
+use crate::case::{Case, LEAKS, cases};
 use crate::cases::support::{GROUPS, expect_lost, expect_payloads, expect_success, without_abort};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
+use std::sync::atomic::Ordering;
 
 const PRINTF: &[(&str, &str)] = &[("printf", "invocations")];
 const FAULT: &[(&str, &str)] = &[("printf", "invocations"), ("trap", "fault")];
@@ -113,6 +114,7 @@ fn refused(gpu: &Gpu) -> Result<()> {
 
 /// A program that does not wait for its work and does not destroy its device.
 fn leaked(gpu: &Gpu) -> Result<()> {
+    LEAKS.store(true, Ordering::Relaxed);
     let device = std::mem::ManuallyDrop::new(without_abort(gpu)?);
     let buffer = std::mem::ManuallyDrop::new(Buffer::storage(&device, &[0; 64])?);
     let kernel = std::mem::ManuallyDrop::new(Kernel::new(&device, &printing()?, &[&buffer])?);

@@ -10,6 +10,7 @@
 //!
 //! The invocation remembers the last buffer: a walk through a list searches once.
 
+use super::super::code::write_function;
 use crate::edit::emitter::Emitter;
 use crate::runtime::write_is_inside;
 use crate::spv::{Code, Id, Literal, op};
@@ -34,23 +35,12 @@ impl BufferFinder {
         let all = out.value(op::ConstantComposite, uvec4, (zero, zero, ones, high));
         let nothing = out.null(uvec4);
         let buffer = out.private(uvec4, nothing);
-        let ty = out.function_type(uvec4, &[uvec2]);
-        let [find_buffer, buffer_of] = [(); 2].map(|()| out.fresh());
         out.name(buffer, "vkabort_buffer");
-        out.name(find_buffer, "vkabort_find_buffer");
-        out.name(buffer_of, "vkabort_buffer_of");
-        out.continue_code(functions, |out| {
-            out.op(op::Function, (uvec4, find_buffer, Literal(0), ty));
-            out.emit(op::FunctionParameter, uvec2, ());
-            let entry = out.fresh();
-            out.label(entry);
-            out.op(op::ReturnValue, all);
-            out.op(op::FunctionEnd, ());
-
-            out.op(op::Function, (uvec4, buffer_of, Literal(0), ty));
-            let address = out.emit(op::FunctionParameter, uvec2, ());
-            let [entry, search, end, result] = [(); 4].map(|()| out.fresh());
-            out.label(entry);
+        let types: (Id, &[Id]) = (uvec4, &[uvec2]);
+        let find_buffer = write_function(out, functions, "vkabort_find_buffer", types, |_, _, _| Some(all));
+        let buffer_of = write_function(out, functions, "vkabort_buffer_of", types, |out, entry, parameters| {
+            let [address] = *parameters else { return None };
+            let [search, end, result] = [(); 3].map(|()| out.fresh());
             let last = out.emit(op::Load, uvec4, buffer);
             let is_inside = write_is_inside(out, last, address, one);
             out.branch_if(is_inside, end, search, end);
@@ -60,8 +50,7 @@ impl BufferFinder {
             out.branch(end);
             out.label(end);
             out.phi(uvec4, result, &[(last, entry), (found, search)]);
-            out.op(op::ReturnValue, result);
-            out.op(op::FunctionEnd, ());
+            Some(result)
         });
         Self {
             buffer_of,

@@ -24,6 +24,7 @@
 mod certain;
 pub(super) mod counters;
 
+use super::code::write_function;
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
@@ -34,7 +35,7 @@ use super::workgroup::size::is_in_workgroups;
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::op::{memory_semantics, scope};
-use crate::spv::{Code, Id, Inst, Literal, op};
+use crate::spv::{Code, Id, Inst, op};
 use certain::uncertain_barriers;
 use counters::Counter;
 
@@ -113,12 +114,7 @@ fn write_end(
     has_memory_barriers: bool,
 ) -> Id {
     let void = out.void();
-    let ty = out.function_type(void, &[]);
-    let [function, entry] = [(); 2].map(|()| out.fresh());
-    out.name(function, "vkabort_end");
-    out.continue_code(functions, |out| {
-        out.op(op::Function, (void, function, Literal(0), ty));
-        out.label(entry);
+    write_function(out, functions, "vkabort_end", (void, &[]), |out, _, _| {
         let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
         let pointer = shadow.word(out, number);
         out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
@@ -126,10 +122,8 @@ fn write_end(
             let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
             out.op(op::MemoryBarrier, (workgroup, semantics));
         }
-        out.op(op::Return, ());
-        out.op(op::FunctionEnd, ());
-    });
-    function
+        None
+    })
 }
 
 /// Plants the check into a function.

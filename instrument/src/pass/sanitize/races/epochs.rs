@@ -1,6 +1,6 @@
 //! The epochs that an invocation counts: one more behind each barrier.
 
-use super::super::workgroup::code::write_function;
+use super::super::code::write_function;
 use super::word::{FIRST_EPOCH, NEVER};
 use crate::edit::emitter::Emitter;
 use crate::spv::{Code, Id, op};

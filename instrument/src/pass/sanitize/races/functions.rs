@@ -24,7 +24,7 @@
 //! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
 //! exist while the invocation reports nothing.
 
-use super::super::workgroup::code::write_function;
+use super::super::code::write_function;
 use super::super::workgroup::home::{Home, HomeWords};
 use super::super::workgroup::shadow::WorkgroupShadow;
 use super::epochs::{set_epoch, write_next_epoch};
@@ -225,15 +225,12 @@ impl RaceFunctions {
 /// Writes a function that records an access to several scalars by `one`, and returns the greatest of what it finds.
 fn write_several(out: &mut Emitter, functions: &mut Code, one: Id) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
-    let ty = out.function_type(uint, &[uint, uint, uint]);
-    let function = out.fresh();
-    out.continue_code(functions, |out| {
-        out.op(op::Function, (uint, function, Literal(0), ty));
-        let [at, site, count] = [(); 3].map(|()| out.emit(op::FunctionParameter, uint, ()));
-        let [entry, header, test, body, next, end] = [(); 6].map(|()| out.fresh());
+    let name = "vkabort_record_several";
+    write_function(out, functions, name, (uint, &[uint; 3]), |out, entry, parameters| {
+        let [at, site, count] = *parameters else { return None };
+        let [header, test, body, next, end] = [(); 5].map(|()| out.fresh());
         let [number, following, found, greatest] = [(); 4].map(|()| out.fresh());
         let [zero, increment, all] = [0, 1, u32::MAX].map(|value| out.constant(value));
-        out.label(entry);
         // None of an access that is out of bounds.
         let is_outside = out.emit(op::IEqual, bool, (at, all));
         let count = out.calculate(op::Select, (is_outside, zero, count));
@@ -256,36 +253,26 @@ fn write_several(out: &mut Emitter, functions: &mut Code, one: Id) -> Id {
         out.op(op::IAdd, (uint, following, number, increment));
         out.branch(header);
         out.label(end);
-        out.op(op::ReturnValue, found);
-        out.op(op::FunctionEnd, ());
-    });
-    function
+        Some(found)
+    })
 }
 
 fn write_line(out: &mut Emitter, functions: &mut Code, lines: &[u32]) -> Id {
     let uint = out.uint();
-    let ty = out.function_type(uint, &[uint]);
     let all: Vec<Id> = lines.iter().map(|line| out.constant(*line)).collect();
     let length = out.constant(lines.len() as u32);
     let array = out.array(uint, length);
     let table = out.value(op::ConstantComposite, array, all.as_slice());
     let to_array = out.pointer(storage_class::Function, array);
     let to_line = out.pointer(storage_class::Function, uint);
-    let [function, entry] = [(); 2].map(|()| out.fresh());
-    out.name(function, "vkabort_line");
-    out.continue_code(functions, |out| {
-        out.op(op::Function, (uint, function, Literal(0), ty));
-        let word = out.emit(op::FunctionParameter, uint, ());
-        out.label(entry);
+    write_function(out, functions, "vkabort_line", (uint, &[uint]), |out, _, parameters| {
+        let [word] = *parameters else { return None };
         let class = Literal(storage_class::Function);
         let variable = out.emit(op::Variable, to_array, (class, table));
         let [shift, mask] = [SITE_SHIFT, SITES - 1].map(|value| out.constant(value));
         let site = out.calculate(op::ShiftRightLogical, (word, shift));
         let site = out.calculate(op::BitwiseAnd, (site, mask));
         let pointer = out.emit(op::AccessChain, to_line, (variable, site));
-        let line = out.emit(op::Load, uint, pointer);
-        out.op(op::ReturnValue, line);
-        out.op(op::FunctionEnd, ());
-    });
-    function
+        Some(out.emit(op::Load, uint, pointer))
+    })
 }

@@ -10,6 +10,7 @@
 //!     ticket = vkabort_add(NEXT, 1)
 //!     for (left = TRIES; left != 0; left--, ticket++)
 //!         if (vkabort_exchange(BUSY of block ticket % BLOCKS, 1) == 0) return ticket % BLOCKS
+//!     vkabort_add(MISSED, 1)
 //!     return BLOCKS
 //!
 //! vkabort_begin: .. number = BLOCKS, if (vkabort_invocation == 0) number = vkabort_claim()
@@ -25,8 +26,8 @@
 //! `number` is a scalar of shared memory: a word behind the shadow, or else the first scalar of a variable of the program, whose value is
 //! undefined until the program stores to it.
 
+use super::super::code::{write_function, write_loop};
 use super::block_protocol::{write_block_offset, write_claim, write_leave};
-use super::code::{write_function, write_loop};
 use super::shared_scalar::{SharedScalar, write_load, write_store};
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;

@@ -4,7 +4,7 @@ use crate::edit::emitter::Emitter;
 use crate::options::ShadowArea;
 use crate::spv::op::memory_semantics;
 use crate::spv::{Id, Literal, op};
-use vkabort_record::shadow_area::{BLOCKS, FIRST_BLOCK, LEFT_OFFSET, NEXT_OFFSET, TRIES, block_bytes};
+use vkabort_record::shadow_area::{BLOCKS, FIRST_BLOCK, LEFT_OFFSET, MISSED_OFFSET, NEXT_OFFSET, TRIES, block_bytes};
 
 /// Writes the byte offset of the block of a number.
 pub(super) fn write_block_offset(out: &mut Emitter, number: Id, area: ShadowArea) -> Id {
@@ -30,9 +30,9 @@ pub(super) fn write_claim(
     fence: Option<u32>,
 ) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
-    let [zero, one, mask, none, tries, next_offset] =
-        [0, 1, BLOCKS - 1, BLOCKS, TRIES, NEXT_OFFSET].map(|value| out.constant(value));
-    let [header, body, next, end] = [(); 4].map(|()| out.fresh());
+    let [zero, one, mask, none, tries, next_offset, missed_offset] =
+        [0, 1, BLOCKS - 1, BLOCKS, TRIES, NEXT_OFFSET, MISSED_OFFSET].map(|value| out.constant(value));
+    let [header, body, next, end, missed, counted] = [(); 6].map(|()| out.fresh());
     let [ticket, next_ticket, left, next_left, result] = [(); 5].map(|()| out.fresh());
     let first = out.calculate(op::FunctionCall, (add, next_offset, one));
     out.branch(header);
@@ -54,6 +54,12 @@ pub(super) fn write_claim(
     out.branch(header);
     out.label(end);
     out.phi(uint, result, &[(none, header), (number, body)]);
+    let is_none = out.emit(op::IEqual, bool, (result, none));
+    out.branch_if(is_none, missed, counted, counted);
+    out.label(missed);
+    out.calculate(op::FunctionCall, (add, missed_offset, one));
+    out.branch(counted);
+    out.label(counted);
     write_fence(out, fence);
     result
 }

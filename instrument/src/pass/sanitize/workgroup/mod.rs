@@ -1,9 +1,9 @@
-//! What checks of shared memory share: words of their own in it and in memory of the layer, its layout, and the size and the barriers of workgroups.
+//! What checks of shared memory share: words of their own in it and in memory of the layer, its layout, and the size and the barriers of
+//! workgroups.
 
 pub(super) mod barrier;
 pub(super) mod block;
 mod block_protocol;
-pub(super) mod code;
 pub(super) mod home;
 pub(super) mod layout;
 pub(super) mod shadow;

@@ -16,8 +16,8 @@
 //! accessed by atomics only, so that the barrier is enough under every memory model. Modules with an explicit layout of shared
 //! memory (`SPV_KHR_workgroup_memory_explicit_layout`) have no room for it, since their blocks share one memory.
 
+use super::super::code::{write_function, write_loop};
 use super::block::ShadowBlock;
-use super::code::write_loop;
 use super::layout::shared_bytes;
 use super::size::{MESH_MODELS, WorkgroupSize};
 use crate::analysis::callgraph::Reach;
@@ -27,7 +27,7 @@ use crate::edit::{Edits, Rank};
 use crate::options::Options;
 use crate::runtime::{AddedBuiltIns, EntryInterface, load_local_index, load_number};
 use crate::spv::op::{built_in, capability, memory_semantics, scope, storage_class};
-use crate::spv::{Code, Id, Literal, op};
+use crate::spv::{Code, Id, op};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -195,16 +195,16 @@ impl WorkgroupShadow {
                 added: SmallVec::new(),
             };
             // Entry points of one stage that share a function have the same built-ins.
-            let mut code = Code::default();
-            let begin = out.continue_code(&mut code, |out| {
-                self.write_begin(index, &mut interface, size, &mut added, out)
+            let (mut code, void) = (Code::default(), out.void());
+            let begin = write_function(out, &mut code, "vkabort_begin", (void, &[]), |out, entry, _| {
+                self.write_begin(index, &mut interface, (size, entry), &mut added, out);
+                None
             });
             let function = index.function_of(entry.function).and_then(|f| index.functions.get(f));
             let start = function.and_then(|function| index.after_variables(function));
             if let (Some(start), false) = (start, written.contains_key(&entry.function)) {
                 written.insert(entry.function, begin);
                 functions.append(&code);
-                let void = out.void();
                 out.emit(op::FunctionCall, void, begin);
                 out.place(|code| edits.insert_ranked(start, Rank::Entry, code));
             }
@@ -227,22 +227,16 @@ impl WorkgroupShadow {
         out.name(variable, "vkabort_shadow");
     }
 
-    /// Writes the function `vkabort_begin` of an entry point.
+    /// Writes the body of the function `vkabort_begin` of an entry point, behind the label `entry`.
     fn write_begin(
         &mut self,
         index: &Index<'_>,
         interface: &mut EntryInterface<'_>,
-        size: WorkgroupSize,
+        (size, entry): (WorkgroupSize, Id),
         added: &mut AddedBuiltIns,
         out: &mut Emitter,
-    ) -> Id {
-        let void = out.void();
-        let ty = out.function_type(void, &[]);
-        let [function, entry] = [(); 2].map(|()| out.fresh());
-        out.name(function, "vkabort_begin");
-        out.op(op::Function, (void, function, Literal(0), ty));
-        out.label(entry);
-        let zero = out.constant(0);
+    ) {
+        let (void, zero) = (out.void(), out.constant(0));
         let local = load_local_index(index, interface, added, out);
         let local = local.first().copied().unwrap_or(zero);
         let count = size.write(index, out);
@@ -279,9 +273,6 @@ impl WorkgroupShadow {
         for start in &self.starts {
             out.emit(op::FunctionCall, void, *start);
         }
-        out.op(op::Return, ());
-        out.op(op::FunctionEnd, ());
-        function
     }
 
     /// Stores 0 to the word `first` and, if `step` is given, to those at each step behind it.

@@ -5,7 +5,7 @@ use crate::spv::{Code, Id, Literal, op};
 
 /// Writes a function with these types of result and parameters into `functions`. `write` gets the label of its first block, which is
 /// open, and the parameters, and returns the result.
-pub(crate) fn write_function(
+pub(super) fn write_function(
     out: &mut Emitter,
     functions: &mut Code,
     name: &str,
