@@ -27,7 +27,7 @@ from_spirv! { u16; Op:
     SLessThanEqual FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FUnordLessThan FUnordGreaterThan FUnordLessThanEqual
     FUnordGreaterThanEqual FOrdLessThan FOrdGreaterThan FOrdLessThanEqual FOrdGreaterThanEqual
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not
-    ControlBarrier MemoryBarrier AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicOr
+    ControlBarrier MemoryBarrier AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicUMax AtomicOr
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation IgnoreIntersectionKHR TerminateRayKHR EmitMeshTasksEXT
 }
@@ -58,7 +58,7 @@ pub mod decoration {
 
 pub mod storage_class {
     from_spirv! { u32; StorageClass:
-        UniformConstant Input Uniform Output Private Function PushConstant StorageBuffer PhysicalStorageBuffer
+        UniformConstant Input Uniform Output Workgroup Private Function PushConstant StorageBuffer PhysicalStorageBuffer
     }
 }
 

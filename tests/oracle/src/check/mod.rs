@@ -12,6 +12,7 @@ mod results;
 mod run;
 mod static_checks;
 mod values;
+mod workgroup;
 
 pub use compare::{Rewriter, check, check_rewriter};
 pub use faults::{FaultSummary, check_faults};
@@ -20,3 +21,4 @@ pub use loads::{LoadSummary, check_loads};
 pub use prints::{PrintSummary, check_prints};
 pub use results::{CheckSummary, Failure};
 pub use values::{ValueSummary, check_values};
+pub use workgroup::{WorkgroupSummary, check_workgroup};

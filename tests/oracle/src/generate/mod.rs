@@ -17,6 +17,7 @@ mod signature;
 mod straight_line;
 mod table;
 mod variables;
+mod workgroup;
 
 use crate::choices::Choices;
 use crate::module::Id;
@@ -28,6 +29,7 @@ pub use globals::{
     CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID,
 };
 pub use options::GeneratorOptions;
+pub use workgroup::{Unsound, generate_workgroup};
 
 /// A generated module.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use super::outcome::InvocationEnd;
 use super::reconvergence::OpenConstructs;
 use super::types::Type;
 use super::value::{Layout, MatrixLayout, Pointer, Scalar, Value};
+use super::workgroup::{AccessKind, Stage};
 use crate::module::{Block, Entry, Function, Id};
 use crate::op::{self, storage_class};
 use crate::words::Inst;
@@ -31,7 +32,10 @@ impl Machine<'_> {
         self.iterations_left = self.budget.as_ref().map_or(0, |budget| budget.iterations);
         self.depth = 0;
         self.values.fill(None);
-        self.variables.fill(None);
+        let is_shared = |id: Id| self.member.as_ref().is_some_and(|member| member.shares(id));
+        for (_, variable) in (0..).zip(&mut self.variables).filter(|(id, _)| !is_shared(*id)) {
+            *variable = None;
+        }
         if let Some(writers) = &mut self.writers {
             writers.begin();
         }
@@ -44,6 +48,7 @@ impl Machine<'_> {
             let value = match class {
                 storage_class::Input => self.input(id, pointee, identity),
                 storage_class::StorageBuffer | storage_class::Uniform => continue,
+                _ if is_shared(id) => continue,
                 _ => self.initial(inst, pointee)?,
             };
             put(&mut self.variables, id, Some(value));
@@ -58,7 +63,7 @@ impl Machine<'_> {
     }
 
     /// Initial value of a variable.
-    fn initial(&self, variable: &Inst, pointee: Id) -> Result<Value> {
+    pub(super) fn initial(&self, variable: &Inst, pointee: Id) -> Result<Value> {
         match variable.operands.get(3) {
             Some(initial) => self.value(*initial).cloned(),
             None => Ok(self.types.filled(pointee, true)),
@@ -272,6 +277,7 @@ impl Machine<'_> {
             }
             op::Load => {
                 let pointer = self.pointer(inst.word(2))?;
+                self.share(inst.offset, &pointer, AccessKind::Load, None)?;
                 let value = self.load(ty, &pointer, inst.operands_from(3))?;
                 if let Some(writers) = &mut self.writers {
                     writers.load(inst.offset, &pointer, &value);
@@ -280,24 +286,30 @@ impl Machine<'_> {
             }
             op::Store => {
                 let (pointer, value) = (self.pointer(ty)?, self.value(id)?.clone());
+                let constant = self.is_constant(id).then_some(id);
+                self.share(inst.offset, &pointer, AccessKind::Store, constant)?;
                 if let Some(writers) = &mut self.writers {
                     writers.store(inst.offset, &pointer, &value);
                 }
                 return self.store(self.type_of(id), &pointer, value, inst.operands_from(2));
             }
             op::MemoryBarrier => return Ok(()),
+            op::ControlBarrier if self.member.is_some() => return self.pass_turn(Stage::AtBarrier(inst.offset)),
             op::AtomicStore => {
                 let (pointer, value) = (self.pointer(ty)?, self.value(inst.word(3))?.clone());
+                self.share(inst.offset, &pointer, AccessKind::Atomic, None)?;
                 return self.store(self.type_of(inst.word(3)), &pointer, value, &ATOMIC);
             }
             op::AtomicLoad => {
                 let pointer = self.pointer(inst.word(2))?;
+                self.share(inst.offset, &pointer, AccessKind::Atomic, None)?;
                 let value = self.load(ty, &pointer, &ATOMIC)?;
                 self.advance_clock(&pointer);
                 value
             }
-            op::AtomicIAdd | op::AtomicOr | op::AtomicExchange => {
+            op::AtomicIAdd | op::AtomicOr | op::AtomicExchange | op::AtomicUMax => {
                 let pointer = self.pointer(inst.word(2))?;
+                self.share(inst.offset, &pointer, AccessKind::Atomic, None)?;
                 let old = self.load(ty, &pointer, &ATOMIC)?;
                 let operand = self.scalar(inst.word(5))?;
                 let new = self.atomic(inst.op, &old, operand)?;
@@ -322,6 +334,12 @@ impl Machine<'_> {
         let result = match opcode {
             op::AtomicIAdd => binary(op::IAdd, old, operand, kind),
             op::AtomicOr => binary(op::BitwiseOr, old, operand, kind),
+            op::AtomicUMax => match binary(op::UGreaterThan, old, operand, kind) {
+                Ok(Scalar { bits: 1, undef: 0 }) => Ok(old),
+                Ok(Scalar { undef: 0, .. }) => Ok(operand),
+                Ok(_) => Ok(Scalar::undefined(32)),
+                Err(fault) => Err(fault),
+            },
             _ => Ok(operand),
         };
         result.or_else(|_| unsupported("an atomic operation"))

@@ -6,6 +6,7 @@ use super::memory::Region;
 use super::reconvergence::Rewritten;
 use super::types::{Type, Types};
 use super::value::{BytePointer, Pointer, Scalar, Space, Value};
+use super::workgroup::Member;
 use super::writers::{Writer, Writers};
 use crate::module::{Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
@@ -93,6 +94,8 @@ pub struct Machine<'m> {
     /// The address of a rewrite's CURSOR, and its value before this invocation.
     pub(super) earlier_aborts: Option<(u64, u32)>,
     pub(super) writers: Option<Writers>,
+    /// The workgroup that the invocation runs with, if it does not run alone.
+    pub(super) member: Option<Member>,
     /// Whether instructions 1 of non-semantic sets are prints, to keep.
     pub(super) keeps_prints: bool,
     /// The prints of the current invocation.
@@ -184,6 +187,7 @@ impl<'m> Machine<'m> {
             iterations_left: 0,
             earlier_aborts: None,
             writers: None,
+            member: None,
             keeps_prints: false,
             prints: Vec::new(),
         };
@@ -325,6 +329,11 @@ impl<'m> Machine<'m> {
             Some(value) => Ok(value),
             None => undefined(format!("%{id} is used before its definition")),
         }
+    }
+
+    /// Whether an id is a constant.
+    pub(super) fn is_constant(&self, id: Id) -> bool {
+        self.constants.get(id as usize).is_some_and(Option::is_some)
     }
 
     pub(crate) fn scalar(&self, id: Id) -> Result<Scalar> {

@@ -1,6 +1,6 @@
 //! A small SPIR-V interpreter for generated modules and their rewrites.
 //!
-//! It runs one invocation after another and supports `OpAbortKHR` natively: [`types`] lays out messages. It follows the
+//! It runs one invocation after another, or a workgroup in random order ([`run_workgroup`]), and supports `OpAbortKHR` natively: [`types`] lays out messages. It follows the
 //! specification and shares nothing with the rewriter. Undefined behaviour is an error.
 
 pub mod arithmetic;
@@ -15,6 +15,7 @@ mod pointer;
 mod reconvergence;
 pub mod types;
 pub mod value;
+mod workgroup;
 mod writers;
 
 pub use error::{InterpretError, Result};
@@ -22,3 +23,4 @@ pub use loop_budget::LoopBudget;
 pub use machine::{Frame, Machine, Physical, PrintCall, Setup};
 pub use memory::Region;
 pub use outcome::InvocationEnd;
+pub use workgroup::{Access, AccessKind, Arrivals, Race, WorkgroupRun, run_workgroup};

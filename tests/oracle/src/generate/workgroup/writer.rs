@@ -1,0 +1,268 @@
+//! Writes the functions of a program with shared memory.
+
+use super::Unsound;
+use super::accesses::SCALARS;
+use crate::choices::Choices;
+use crate::generate::OUT;
+use crate::module::Id;
+use crate::op::{self, built_in, capability, decoration, execution_mode, execution_model, storage_class as class};
+use crate::words::{push, string};
+use vkabort_spirv_builder::Builder;
+
+/// `Workgroup` as a scope.
+const WORKGROUP: u32 = 2;
+/// Semantics of `barrier()` in GLSL: `AcquireRelease` and `WorkgroupMemory`.
+const BARRIER: u32 = 0x108;
+
+/// A loop that is open.
+pub(super) struct OpenLoop {
+    header: Id,
+    next: Id,
+    merge: Id,
+    following: Id,
+    /// The number of the iteration.
+    pub(super) number: Id,
+}
+
+pub(super) struct Writer<'c> {
+    pub(super) builder: Builder,
+    pub(super) choices: &'c mut Choices,
+    pub(super) unsound: Unsound,
+    pub(super) callees: Vec<Id>,
+    invocations: u32,
+    uint: Id,
+    /// Variables: the number of the invocation, what it has loaded, an array of words and one of vectors in shared memory, the results.
+    index: Id,
+    sum: Id,
+    array: Id,
+    vectors: Id,
+    out: Id,
+    /// The open block.
+    block: Id,
+}
+
+impl<'c> Writer<'c> {
+    pub(super) fn new(choices: &'c mut Choices, unsound: Unsound, invocations: u32) -> Self {
+        let mut builder = Builder::new(3);
+        builder.capability(capability::Shader);
+        let uint = builder.uint();
+        let uvec4 = builder.vector(uint, 4);
+        let words = builder.array(uint, SCALARS);
+        let rows = builder.array(uvec4, SCALARS / 4);
+        let zero = builder.constant(0);
+        let mut variable = |ty: Id, storage: u32, name: &str, initial: &[Id]| {
+            let pointer = builder.pointer(storage, ty);
+            let id = builder.new_value(op::Variable, pointer, &[&[storage], initial].concat());
+            builder.name(id, name);
+            id
+        };
+        let index = variable(uint, class::Input, "l", &[]);
+        let sum = variable(uint, class::Private, "sum", &[zero]);
+        let array = variable(words, class::Workgroup, "a", &[]);
+        let vectors = variable(rows, class::Workgroup, "v", &[]);
+        builder.decorate(index, decoration::BuiltIn, &[built_in::LocalInvocationIndex]);
+        let results = builder.new_type(op::TypeRuntimeArray, &[uint]);
+        builder.decorate(results, decoration::ArrayStride, &[4]);
+        let block = builder.structure(&[(results, 0)]);
+        let out = builder.buffer(class::StorageBuffer, block, OUT);
+        Self {
+            builder,
+            choices,
+            unsound,
+            callees: Vec::new(),
+            invocations,
+            uint,
+            index,
+            sum,
+            array,
+            vectors,
+            out,
+            block: 0,
+        }
+    }
+
+    /// The entry point: stores every scalar, executes a sequence, and stores the result.
+    pub(super) fn entry_point(&mut self) {
+        let function = self.begin_function();
+        let rounds = self.builder.constant(SCALARS.div_ceil(self.invocations));
+        let open = self.open_loop(rounds);
+        let (count, invocation) = (self.builder.constant(self.invocations), self.invocation());
+        let first = self.word(op::IMul, &[open.number, count]);
+        let number = self.word(op::IAdd, &[first, invocation]);
+        let last = self.builder.constant(SCALARS);
+        let is_inside = self.compare(op::ULessThan, number, last);
+        let merge = self.open_selection(is_inside);
+        for is_array in [true, false] {
+            let pointer = self.scalar_pointer(is_array, number);
+            self.push(op::Store, &[pointer, number]);
+        }
+        self.close_selection(merge);
+        self.close_loop(&open);
+        self.write_barrier();
+        self.sequence(2);
+        let sum = self.sum();
+        let (zero, invocation) = (self.builder.constant(0), self.invocation());
+        let ty = self.builder.pointer(class::StorageBuffer, self.uint);
+        let pointer = self.value(op::AccessChain, ty, &[self.out, zero, invocation]);
+        self.push(op::Store, &[pointer, sum]);
+        self.end_function();
+        let mut operands = vec![execution_model::GLCompute, function];
+        operands.extend(string("main"));
+        operands.push(self.index);
+        push(&mut self.builder.entry_points, op::EntryPoint, &operands);
+        let size = [function, execution_mode::LocalSize, self.invocations, 1, 1];
+        push(&mut self.builder.modes, op::ExecutionMode, &size);
+    }
+
+    pub(super) fn push(&mut self, opcode: u16, operands: &[u32]) {
+        push(&mut self.builder.functions, opcode, operands);
+    }
+
+    pub(super) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        let id = self.builder.fresh();
+        self.push(opcode, &[&[ty, id], operands].concat());
+        id
+    }
+
+    /// A value of 32 bits.
+    pub(super) fn word(&mut self, opcode: u16, operands: &[u32]) -> Id {
+        self.value(opcode, self.uint, operands)
+    }
+
+    fn compare(&mut self, opcode: u16, a: Id, b: Id) -> Id {
+        let bool = self.builder.bool();
+        self.value(opcode, bool, &[a, b])
+    }
+
+    /// The number of the invocation.
+    pub(super) fn invocation(&mut self) -> Id {
+        self.word(op::Load, &[self.index])
+    }
+
+    /// What the invocation has loaded so far.
+    pub(super) fn sum(&mut self) -> Id {
+        self.word(op::Load, &[self.sum])
+    }
+
+    /// Adds a value to what the invocation has loaded.
+    pub(super) fn add(&mut self, value: Id) {
+        let sum = self.sum();
+        let sum = self.word(op::IAdd, &[sum, value]);
+        self.push(op::Store, &[self.sum, sum]);
+    }
+
+    /// Pointer to the scalar of a number in one of the arrays.
+    pub(super) fn scalar_pointer(&mut self, is_array: bool, number: Id) -> Id {
+        let pointer = self.builder.pointer(class::Workgroup, self.uint);
+        if is_array {
+            return self.value(op::AccessChain, pointer, &[self.array, number]);
+        }
+        let [two, three] = [2, 3].map(|value| self.builder.constant(value));
+        let vector = self.word(op::ShiftRightLogical, &[number, two]);
+        let component = self.word(op::BitwiseAnd, &[number, three]);
+        self.value(op::AccessChain, pointer, &[self.vectors, vector, component])
+    }
+
+    pub(super) fn load_whole_vector(&mut self, number: Id) -> Id {
+        let uvec4 = self.builder.vector(self.uint, 4);
+        let pointer = self.builder.pointer(class::Workgroup, uvec4);
+        let pointer = self.value(op::AccessChain, pointer, &[self.vectors, number]);
+        self.value(op::Load, uvec4, &[pointer])
+    }
+
+    /// A condition that depends on the number of the invocation.
+    pub(super) fn condition(&mut self) -> Id {
+        let invocation = self.invocation();
+        let bound = self.choices.below(self.invocations + 1);
+        let bound = self.builder.constant(bound);
+        let opcode = self.choices.pick(&[op::ULessThan, op::IEqual, op::UGreaterThanEqual]);
+        self.compare(opcode.unwrap_or(op::IEqual), invocation, bound)
+    }
+
+    /// The remainder of the number of the invocation.
+    pub(super) fn number_below(&mut self, divisor: u32) -> Id {
+        let (invocation, divisor) = (self.invocation(), self.builder.constant(divisor));
+        self.word(op::UMod, &[invocation, divisor])
+    }
+
+    pub(super) fn write_barrier(&mut self) {
+        let [scope, semantics] = [WORKGROUP, BARRIER].map(|value| self.builder.constant(value));
+        self.push(op::ControlBarrier, &[scope, scope, semantics]);
+    }
+
+    pub(super) fn call_function(&mut self, function: Id) {
+        let void = self.builder.void();
+        self.value(op::FunctionCall, void, &[function]);
+    }
+
+    pub(super) fn begin_function(&mut self) -> Id {
+        let void = self.builder.void();
+        let ty = self.builder.ty(op::TypeFunction, &[void]);
+        let function = self.builder.fresh();
+        self.push(op::Function, &[void, function, 0, ty]);
+        let label = self.builder.fresh();
+        self.label(label);
+        function
+    }
+
+    pub(super) fn end_function(&mut self) {
+        self.push(op::Return, &[]);
+        self.push(op::FunctionEnd, &[]);
+    }
+
+    fn label(&mut self, label: Id) {
+        self.push(op::Label, &[label]);
+        self.block = label;
+    }
+
+    /// Opens a selection. Returns its merge block.
+    pub(super) fn open_selection(&mut self, condition: Id) -> Id {
+        let [inside, merge] = [(); 2].map(|()| self.builder.fresh());
+        self.push(op::SelectionMerge, &[merge, 0]);
+        self.push(op::BranchConditional, &[condition, inside, merge]);
+        self.label(inside);
+        merge
+    }
+
+    pub(super) fn close_selection(&mut self, merge: Id) {
+        self.push(op::Branch, &[merge]);
+        self.label(merge);
+    }
+
+    /// Returns from the function instead of closing a selection.
+    pub(super) fn return_early(&mut self, merge: Id) {
+        self.push(op::Return, &[]);
+        self.label(merge);
+    }
+
+    /// Opens a loop of `count` iterations.
+    pub(super) fn open_loop(&mut self, count: Id) -> OpenLoop {
+        let [header, test, body, next, merge, number, following] = [(); 7].map(|()| self.builder.fresh());
+        let (zero, before) = (self.builder.constant(0), self.block);
+        self.push(op::Branch, &[header]);
+        self.label(header);
+        self.push(op::Phi, &[self.uint, number, zero, before, following, next]);
+        self.push(op::LoopMerge, &[merge, next, 0]);
+        self.push(op::Branch, &[test]);
+        self.label(test);
+        let is_left = self.compare(op::ULessThan, number, count);
+        self.push(op::BranchConditional, &[is_left, body, merge]);
+        self.label(body);
+        OpenLoop {
+            header,
+            next,
+            merge,
+            following,
+            number,
+        }
+    }
+
+    pub(super) fn close_loop(&mut self, open: &OpenLoop) {
+        self.push(op::Branch, &[open.next]);
+        self.label(open.next);
+        let one = self.builder.constant(1);
+        self.push(op::IAdd, &[self.uint, open.following, open.number, one]);
+        self.push(op::Branch, &[open.header]);
+        self.label(open.merge);
+    }
+}
