@@ -32,6 +32,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["a load of 64 bytes", "`s.all[..]`", "address: right behind `particles` (4096 bytes)"]);
     "sanitize_addresses::a_misaligned_address" => fault(gpu, MISALIGNED), set(ADDRESSES),
         logs(&["address 0x", " of a load is not a multiple of 16: `v.vector`"]);
+    "sanitize_addresses::a_misaligned_atomic_operation" => fault(gpu, MISALIGNED_ATOMIC), set(ADDRESSES),
+        logs(&["address 0x", " of an atomic operation is not a multiple of 4: `p.values[4]`"]);
     "sanitize_addresses::in_a_callee" => fault(gpu, "result = take(particles, word == 7u ? 5000u : i);"), set(ADDRESSES),
         logs(&["a load of 4 bytes", "`taken.values[at]`", "`take`"]);
     "sanitize_addresses::in_a_continue_construct" => fault(gpu, CONTINUE), set(ADDRESSES),
@@ -58,6 +60,9 @@ const MISALIGNED: &str = "
     Vectors v = Vectors(addresses[0] + uvec2(word == 7u ? 4u : 16u, 0u));
     uvec4 whole = v.vector;
     result = whole.x + whole.w;";
+const MISALIGNED_ATOMIC: &str = "
+    Particles p = Particles(addresses[0] + uvec2(word == 7u ? 2u : 0u, 0u));
+    result = atomicAdd(p.values[4], 1u);";
 const CONTINUE: &str = "
     for (uint at = 0u; at < 3u; result += particles.values[word == 7u ? 1025u : at]) { at++; }";
 const INSIDE: &str = "

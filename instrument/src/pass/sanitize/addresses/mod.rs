@@ -1,5 +1,5 @@
 //! Accesses through addresses (`PhysicalStorageBuffer`) that are outside of the buffer that the pointer belongs to, or not aligned as
-//! they declare.
+//! they declare; atomics, which declare nothing, as their scalars.
 //!
 //! ```text
 //! %p = Load %pointer ..            becomes   %p = Load %pointer ..
@@ -36,6 +36,7 @@ use super::planter::Planter;
 use super::scalars::quote;
 use super::values::ValueFacts;
 use crate::analysis::effects::EffectPoint;
+use crate::analysis::index::Index;
 use crate::lowered::Feature;
 use crate::runtime::write_is_inside;
 use crate::sanitize::Check;
@@ -52,7 +53,7 @@ struct Physical<'w> {
     access: Access<'w>,
     pointer: Id,
     bytes: u32,
-    /// The declared alignment in bytes, a power of two.
+    /// The alignment in bytes that it needs, a power of two.
     alignment: u32,
 }
 
@@ -95,8 +96,26 @@ fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) -> Option<Phy
         access,
         pointer,
         bytes: u32::try_from(extent(index, planter.options(), ty.pointee())?).ok()?,
-        alignment: declared_alignment(&access.inst, pointer).unwrap_or(1),
+        alignment: match is_atomic(&access.inst) {
+            true => scalar_bytes(index, ty.pointee())?,
+            false => declared_alignment(&access.inst, pointer).unwrap_or(1),
+        },
     })
+}
+
+/// Whether an access is an atomic operation.
+fn is_atomic(inst: &Inst<'_>) -> bool {
+    !matches!(inst.opcode(), op::Load | op::Store | op::CopyMemory)
+}
+
+/// Bytes of the scalars of a type, which atomics are aligned to (VUID-RuntimeSpirv-PhysicalStorageBuffer64-06314).
+fn scalar_bytes(index: &Index<'_>, ty: Id) -> Option<u32> {
+    let ty = index.def(ty)?;
+    match ty.opcode() {
+        op::TypeInt | op::TypeFloat => Some(ty.width() / 8),
+        op::TypeVector => Some(index.def(ty.element_type())?.width() / 8),
+        _ => None,
+    }
 }
 
 /// The alignment that the memory operands of an access through `pointer` declare, if it is a power of two.

@@ -21,7 +21,8 @@
 //! tests clear counters so).
 //!
 //! Accesses that are volatile or make their memory available are as others: neither orders anything. Not seen, which loses reports but
-//! makes none: accesses by pointers that are selected or passed to functions, and by cooperative matrices; elements out of bounds.
+//! makes none: accesses by pointers that are selected or passed to functions, and by cooperative matrices; elements out of bounds; a
+//! load by an invocation that then stores such a constant to the same scalar, where others store it later.
 //! Not planted: modules whose shared memory is laid out explicitly, has sizes that a pipeline may
 //! specialise; those with barriers of a scope that is not constant; workgroups of more than 1,024 invocations.
 
