@@ -1,5 +1,6 @@
 //! Compares a module and its rewrite: every invocation, every byte of every buffer and every record.
 
+mod addresses;
 mod compare;
 pub mod compute_run;
 mod condition;
@@ -14,6 +15,7 @@ mod static_checks;
 mod values;
 mod workgroup;
 
+pub use addresses::{AddressSummary, check_addresses};
 pub use compare::{Rewriter, check, check_rewriter};
 pub use faults::{FaultSummary, check_faults};
 pub use inputs::Subject;

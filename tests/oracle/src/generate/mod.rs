@@ -4,7 +4,9 @@
 //! calls the function `due`. It counts its calls and returns true when the count reaches the word that the host stored for
 //! the invocation. This lets the host choose the exact moment of each abort, in any iteration of any loop.
 
+mod addresses;
 mod body;
+mod compute_writer;
 mod data_buffer;
 mod globals;
 mod loops;
@@ -25,6 +27,7 @@ use body::Body;
 use globals::Globals;
 use signature::Kind;
 
+pub use addresses::{ADDRESSES, NEXT_OFFSET, NODE_BYTES, generate_addresses};
 pub use globals::{
     CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID,
 };

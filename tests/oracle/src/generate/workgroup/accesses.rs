@@ -1,12 +1,10 @@
 //! Accesses to shared memory between two barriers.
 
-use super::writer::Writer;
+use super::Writer;
+use super::shared_memory::{SCALARS, WORKGROUP};
 use crate::choices::Choices;
 use crate::module::Id;
 use crate::op;
-
-/// Scalars of each array, a power of two.
-pub(super) const SCALARS: u32 = 16;
 
 /// What invocations do to the scalars of a variable.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +142,7 @@ impl Writer<'_> {
 
     fn atomic(&mut self, number: Id) {
         let pointer = self.scalar_pointer(true, number);
-        let [workgroup, relaxed, one] = [2, 0, 1].map(|value| self.builder.constant(value));
+        let [workgroup, relaxed, one] = [WORKGROUP, 0, 1].map(|value| self.builder.constant(value));
         let before = self.word(op::AtomicIAdd, &[pointer, workgroup, relaxed, one]);
         // Its value depends on the order of the invocations.
         let zero = self.word(op::ISub, &[before, before]);

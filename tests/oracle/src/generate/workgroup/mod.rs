@@ -6,11 +6,13 @@
 //! changes nothing but values.
 
 mod accesses;
-mod writer;
+mod shared_memory;
 
+use super::compute_writer::ComputeWriter;
 use crate::choices::Choices;
+use crate::module::Id;
 use accesses::Usage;
-use writer::Writer;
+use shared_memory::SharedMemory;
 
 /// How a program may be unsound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,64 +25,79 @@ pub enum Unsound {
     Barriers,
 }
 
+type Writer<'c> = ComputeWriter<'c, SharedMemory>;
+
+/// What sequences of a program may do.
+struct Parts {
+    unsound: Unsound,
+    callees: Vec<Id>,
+}
+
 /// A compute shader, and the invocations of its workgroup. It stores a word for each to the buffer [`super::OUT`].
 pub fn generate_workgroup(choices: &mut Choices, unsound: Unsound) -> (Vec<u32>, u32) {
     let invocations = choices.pick(&[2, 3, 4, 8]).unwrap_or(2);
-    let mut writer = Writer::new(choices, unsound, invocations);
+    let mut writer = Writer::new(choices, invocations, SharedMemory::new);
+    let mut parts = Parts {
+        unsound,
+        callees: Vec::new(),
+    };
     for _ in 0..writer.choices.below(3) {
-        writer.callee();
+        writer.callee(&mut parts);
     }
-    writer.entry_point();
+    writer.entry_point(|writer| {
+        writer.initialize();
+        writer.sequence(&parts, 2);
+    });
     (writer.builder.finish(), invocations)
 }
 
 impl Writer<'_> {
     /// A function that [`Writer::sequence`] may call. Barriers separate what it does from what the caller does.
-    fn callee(&mut self) {
+    fn callee(&mut self, parts: &mut Parts) {
         let function = self.begin_function();
-        self.sequence(2);
+        self.sequence(parts, 2);
         self.end_function();
-        self.callees.push(function);
+        parts.callees.push(function);
     }
 
     /// Accesses and barriers; the last one is a barrier.
-    fn sequence(&mut self, depth: u32) {
+    fn sequence(&mut self, parts: &Parts, depth: u32) {
         for _ in 0..self.choices.between(1, 3) {
             match self.choices.below(6) {
-                0 if depth > 0 => self.uniform_loop(depth),
-                1 if depth > 0 && self.unsound == Unsound::Barriers => self.divergent(depth),
-                2 if !self.callees.is_empty() => self.call(),
+                0 if depth > 0 => self.uniform_loop(parts, depth),
+                1 if depth > 0 && parts.unsound == Unsound::Barriers => self.divergent(parts, depth),
+                2 if !parts.callees.is_empty() => self.call(parts),
                 _ => {
-                    let usage = Usage::choose(self.choices, self.unsound == Unsound::Races);
+                    let usage = Usage::choose(self.choices, parts.unsound == Unsound::Races);
                     self.accesses(&usage, None);
-                    self.barrier();
+                    self.barrier(parts);
                 }
             }
         }
     }
 
-    fn call(&mut self) {
-        if let Some(callee) = self.choices.pick(&self.callees) {
+    fn call(&mut self, parts: &Parts) {
+        if let Some(callee) = self.choices.pick(&parts.callees) {
             self.call_function(callee);
         }
     }
 
     /// A loop that all invocations repeat as often. The number of the iteration moves the elements of each.
-    fn uniform_loop(&mut self, depth: u32) {
+    fn uniform_loop(&mut self, parts: &Parts, depth: u32) {
         let count = self.choices.between(1, 3);
         let count = self.builder.constant(count);
         let open = self.open_loop(count);
         if self.choices.chance(50) {
-            let usage = Usage::choose(self.choices, self.unsound == Unsound::Races);
+            let usage = Usage::choose(self.choices, parts.unsound == Unsound::Races);
             self.accesses(&usage, Some(open.number));
-            self.barrier();
+            self.barrier(parts);
         }
-        self.sequence(depth - 1);
+        self.sequence(parts, depth - 1);
         self.close_loop(&open);
     }
 
     /// Barriers that some invocations may not reach, or not as often as others.
-    fn divergent(&mut self, depth: u32) {
+    fn divergent(&mut self, parts: &Parts, depth: u32) {
         match self.choices.below(3) {
             0 => {
                 let condition = self.condition();
@@ -90,21 +107,21 @@ impl Writer<'_> {
             1 => {
                 let condition = self.condition();
                 let merge = self.open_selection(condition);
-                self.sequence(depth - 1);
+                self.sequence(parts, depth - 1);
                 self.close_selection(merge);
             }
             _ => {
                 let count = self.number_below(3);
                 let open = self.open_loop(count);
-                self.sequence(depth - 1);
+                self.sequence(parts, depth - 1);
                 self.close_loop(&open);
             }
         }
     }
 
     /// A barrier, which an unsound program may leave out.
-    fn barrier(&mut self) {
-        if self.unsound != Unsound::Races || !self.choices.chance(15) {
+    fn barrier(&mut self, parts: &Parts) {
+        if parts.unsound != Unsound::Races || !self.choices.chance(30) {
             self.write_barrier();
         }
     }

@@ -1,18 +1,11 @@
-//! Writes the functions of a program with shared memory.
+//! Writes small compute shaders: functions, loops, selections, and the result of each invocation.
 
-use super::Unsound;
-use super::accesses::SCALARS;
+use super::OUT;
 use crate::choices::Choices;
-use crate::generate::OUT;
 use crate::module::Id;
 use crate::op::{self, built_in, capability, decoration, execution_mode, execution_model, storage_class as class};
 use crate::words::{push, string};
 use vkabort_spirv_builder::Builder;
-
-/// `Workgroup` as a scope.
-const WORKGROUP: u32 = 2;
-/// Semantics of `barrier()` in GLSL: `AcquireRelease` and `WorkgroupMemory`.
-const BARRIER: u32 = 0x108;
 
 /// A loop that is open.
 pub(super) struct OpenLoop {
@@ -24,82 +17,50 @@ pub(super) struct OpenLoop {
     pub(super) number: Id,
 }
 
-pub(super) struct Writer<'c> {
+/// A shader that is being written. `M`: the memory that it accesses.
+pub(super) struct ComputeWriter<'c, M> {
     pub(super) builder: Builder,
     pub(super) choices: &'c mut Choices,
-    pub(super) unsound: Unsound,
-    pub(super) callees: Vec<Id>,
-    invocations: u32,
+    pub(super) memory: M,
+    pub(super) invocations: u32,
     uint: Id,
-    /// Variables: the number of the invocation, what it has loaded, an array of words and one of vectors in shared memory, the results.
+    /// Variables: the number of the invocation, what it has loaded, and the results.
     index: Id,
     sum: Id,
-    array: Id,
-    vectors: Id,
     out: Id,
     /// The open block.
     block: Id,
 }
 
-impl<'c> Writer<'c> {
-    pub(super) fn new(choices: &'c mut Choices, unsound: Unsound, invocations: u32) -> Self {
+impl<'c, M> ComputeWriter<'c, M> {
+    /// `memory`: declares it.
+    pub(super) fn new(choices: &'c mut Choices, invocations: u32, memory: impl FnOnce(&mut Builder) -> M) -> Self {
         let mut builder = Builder::new(3);
         builder.capability(capability::Shader);
         let uint = builder.uint();
-        let uvec4 = builder.vector(uint, 4);
-        let words = builder.array(uint, SCALARS);
-        let rows = builder.array(uvec4, SCALARS / 4);
         let zero = builder.constant(0);
-        let mut variable = |ty: Id, storage: u32, name: &str, initial: &[Id]| {
-            let pointer = builder.pointer(storage, ty);
-            let id = builder.new_value(op::Variable, pointer, &[&[storage], initial].concat());
-            builder.name(id, name);
-            id
-        };
-        let index = variable(uint, class::Input, "l", &[]);
-        let sum = variable(uint, class::Private, "sum", &[zero]);
-        let array = variable(words, class::Workgroup, "a", &[]);
-        let vectors = variable(rows, class::Workgroup, "v", &[]);
+        let index = variable(&mut builder, class::Input, (uint, "l"), &[]);
+        let sum = variable(&mut builder, class::Private, (uint, "sum"), &[zero]);
         builder.decorate(index, decoration::BuiltIn, &[built_in::LocalInvocationIndex]);
-        let results = builder.new_type(op::TypeRuntimeArray, &[uint]);
-        builder.decorate(results, decoration::ArrayStride, &[4]);
-        let block = builder.structure(&[(results, 0)]);
-        let out = builder.buffer(class::StorageBuffer, block, OUT);
+        let results = words_block(&mut builder);
+        let out = builder.buffer(class::StorageBuffer, results, OUT);
         Self {
+            memory: memory(&mut builder),
             builder,
             choices,
-            unsound,
-            callees: Vec::new(),
             invocations,
             uint,
             index,
             sum,
-            array,
-            vectors,
             out,
             block: 0,
         }
     }
 
-    /// The entry point: stores every scalar, executes a sequence, and stores the result.
-    pub(super) fn entry_point(&mut self) {
+    /// The entry point, with a body. At its end, each invocation stores what it has loaded.
+    pub(super) fn entry_point(&mut self, body: impl FnOnce(&mut Self)) {
         let function = self.begin_function();
-        let rounds = self.builder.constant(SCALARS.div_ceil(self.invocations));
-        let open = self.open_loop(rounds);
-        let (count, invocation) = (self.builder.constant(self.invocations), self.invocation());
-        let first = self.word(op::IMul, &[open.number, count]);
-        let number = self.word(op::IAdd, &[first, invocation]);
-        let last = self.builder.constant(SCALARS);
-        let is_inside = self.compare(op::ULessThan, number, last);
-        let merge = self.open_selection(is_inside);
-        for is_array in [true, false] {
-            let pointer = self.scalar_pointer(is_array, number);
-            self.push(op::Store, &[pointer, number]);
-        }
-        self.close_selection(merge);
-        self.close_loop(&open);
-        self.write_barrier();
-        self.sequence(2);
+        body(self);
         let sum = self.sum();
         let (zero, invocation) = (self.builder.constant(0), self.invocation());
         let ty = self.builder.pointer(class::StorageBuffer, self.uint);
@@ -129,7 +90,7 @@ impl<'c> Writer<'c> {
         self.value(opcode, self.uint, operands)
     }
 
-    fn compare(&mut self, opcode: u16, a: Id, b: Id) -> Id {
+    pub(super) fn compare(&mut self, opcode: u16, a: Id, b: Id) -> Id {
         let bool = self.builder.bool();
         self.value(opcode, bool, &[a, b])
     }
@@ -151,25 +112,6 @@ impl<'c> Writer<'c> {
         self.push(op::Store, &[self.sum, sum]);
     }
 
-    /// Pointer to the scalar of a number in one of the arrays.
-    pub(super) fn scalar_pointer(&mut self, is_array: bool, number: Id) -> Id {
-        let pointer = self.builder.pointer(class::Workgroup, self.uint);
-        if is_array {
-            return self.value(op::AccessChain, pointer, &[self.array, number]);
-        }
-        let [two, three] = [2, 3].map(|value| self.builder.constant(value));
-        let vector = self.word(op::ShiftRightLogical, &[number, two]);
-        let component = self.word(op::BitwiseAnd, &[number, three]);
-        self.value(op::AccessChain, pointer, &[self.vectors, vector, component])
-    }
-
-    pub(super) fn load_whole_vector(&mut self, number: Id) -> Id {
-        let uvec4 = self.builder.vector(self.uint, 4);
-        let pointer = self.builder.pointer(class::Workgroup, uvec4);
-        let pointer = self.value(op::AccessChain, pointer, &[self.vectors, number]);
-        self.value(op::Load, uvec4, &[pointer])
-    }
-
     /// A condition that depends on the number of the invocation.
     pub(super) fn condition(&mut self) -> Id {
         let invocation = self.invocation();
@@ -183,11 +125,6 @@ impl<'c> Writer<'c> {
     pub(super) fn number_below(&mut self, divisor: u32) -> Id {
         let (invocation, divisor) = (self.invocation(), self.builder.constant(divisor));
         self.word(op::UMod, &[invocation, divisor])
-    }
-
-    pub(super) fn write_barrier(&mut self) {
-        let [scope, semantics] = [WORKGROUP, BARRIER].map(|value| self.builder.constant(value));
-        self.push(op::ControlBarrier, &[scope, scope, semantics]);
     }
 
     pub(super) fn call_function(&mut self, function: Id) {
@@ -265,4 +202,20 @@ impl<'c> Writer<'c> {
         self.push(op::Branch, &[open.header]);
         self.label(open.merge);
     }
+}
+
+/// Declares a variable with a name.
+pub(super) fn variable(builder: &mut Builder, storage: u32, (ty, name): (Id, &str), initial: &[Id]) -> Id {
+    let pointer = builder.pointer(storage, ty);
+    let id = builder.new_value(op::Variable, pointer, &[&[storage], initial].concat());
+    builder.name(id, name);
+    id
+}
+
+/// The type of a buffer with an array of words.
+pub(super) fn words_block(builder: &mut Builder) -> Id {
+    let uint = builder.uint();
+    let words = builder.new_type(op::TypeRuntimeArray, &[uint]);
+    builder.decorate(words, decoration::ArrayStride, &[4]);
+    builder.structure(&[(words, 0)])
 }
