@@ -36,7 +36,7 @@ const CASES: [&str; 7] = [
 /// What packages contain besides.
 const PACKAGED: [&str; 5] = ["cli", "decode", "examples", "windows", "xtask/src/dist"];
 
-const SLOW: [Slow; 14] = [
+const SLOW: [Slow; 13] = [
     (&["sanitize", "address"], &CASES),
     (&["sanitize", "thread"], &CASES),
     (&["sanitize", "memcheck"], &CASES),
@@ -47,9 +47,9 @@ const SLOW: [Slow; 14] = [
     (&["test", "--i686"], &CASES),
     (&["test", "--apps"], &["cli", "tests/apps"]),
     (&["test", "--apps", "--sanitize"], &["cli", "tests/apps"]),
+    // With the layer for 32-bit programs.
     (&["dist", "--check"], &PACKAGED),
     (&["dist", "--target", "aarch64-unknown-linux-gnu", "--check"], &PACKAGED),
-    (&["dist", "--target", "i686-unknown-linux-gnu", "--check"], &PACKAGED),
     (&["dist", "--windows", "--check"], &PACKAGED),
 ];
 
