@@ -15,7 +15,7 @@ use vkabort_record::site::Site;
 pub struct WorkgroupSummary {
     /// Programs in which the interpreter finds nothing.
     pub sound: u32,
-    /// Programs in which it finds a race, or invocations that miss a barrier, and the reports of them.
+    /// Programs in which it finds a race, or invocations that miss a barrier.
     pub unsound: u32,
     /// Reports, each of which is of something that the interpreter has found.
     pub reports: u32,

@@ -99,10 +99,9 @@ pub fn run_workgroup(
     if let Some(failure) = failures.into_iter().next() {
         return Err(failure);
     }
-    let binding = |id: Id| first_binding(module, id);
     let buffers = shared.buffers.into_iter();
     let mut buffers: Vec<(u32, Region)> = buffers
-        .filter_map(|(id, region)| Some((binding(id)?, region)))
+        .filter_map(|(id, region)| Some((binding(module, id)?, region)))
         .collect();
     buffers.sort_by_key(|(binding, _)| *binding);
     let Accesses {
@@ -122,7 +121,7 @@ pub fn run_workgroup(
     })
 }
 
-fn first_binding(module: &Module, variable: Id) -> Option<u32> {
+fn binding(module: &Module, variable: Id) -> Option<u32> {
     let mut decorations = module.globals.iter();
     let inst = decorations
         .find(|inst| inst.op == op::Decorate && inst.word(0) == variable && inst.word(1) == decoration::Binding)?;
