@@ -20,8 +20,14 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 fn cost(gpu: &Gpu) -> Result<String> {
-    if cfg!(sanitized) {
-        let reason = "a sanitizer leaves the process few addresses, and its own memory counts";
+    let reason = if cfg!(sanitized) {
+        "a sanitizer leaves the process few addresses, and its own memory counts"
+    } else if cfg!(not(target_pointer_width = "64")) {
+        "a 32-bit program has no addresses for so many devices"
+    } else {
+        ""
+    };
+    if !reason.is_empty() {
         return Err(Skip(reason.to_owned()).into());
     }
     let mut devices = Vec::new();

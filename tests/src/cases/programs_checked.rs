@@ -55,7 +55,7 @@ fn programs(context: &Context, language: Language) -> Result<()> {
     let runner = Runner {
         device: without_abort(&gpu)?,
         received: &received,
-        slang: Slang::find().ok().filter(|_| language == Language::Slang),
+        slang: (language == Language::Slang).then(Slang::find).transpose()?,
     };
     let ways: Vec<Way> = WAYS.into_iter().filter(|way| way.language == language).collect();
     let (mut count, mut failures) = (Count::default(), Vec::new());
