@@ -1,7 +1,9 @@
 //! Cargo with zig as its linker: links for other architectures, and with older glibc versions than that of this machine.
 
 use crate::{pypi, toolchain};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use vkabort_test_kit::portability::Version;
@@ -14,22 +16,37 @@ const CARGO_ZIGBUILD: &str = "cargo-zigbuild==0.24.0";
 const ZIG: &str = "ziglang==0.17.1";
 const PURPOSE: &str = "linking for other systems";
 
+/// zig compiles libunwind where it is first used, with that folder in its debug information. In the root, packages do not depend on the
+/// folder that they are built in. Sources, which may have relative paths, are compiled where they are.
+const LINKER: &str = r#"#!/bin/sh
+case " $* " in
+*" -c "*) ;;
+*) cd / ;;
+esac
+exec "$VKABORT_ZIG" "$@"
+"#;
+
 /// `cargo SUBCOMMAND --target TARGET` (build or test), in the root of the repository. Installs zig and the target's standard
 /// library if they are missing.
 ///
 /// # Errors
 ///
-/// A download fails.
+/// A download fails, or a file cannot be written.
 pub fn cargo(subcommand: &str, target: &str) -> Result<Command> {
     let cargo_zigbuild = pypi::install(CARGO_ZIGBUILD, PURPOSE)?.join("bin/cargo-zigbuild");
-    let zig = zig()?.join("zig");
+    let linker = store().join("zig/linker");
+    fs::create_dir_all(store().join("zig"))
+        .and_then(|()| fs::write(&linker, LINKER))
+        .and_then(|()| fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)))
+        .with_context(|| format!("cannot write {}", linker.display()))?;
     toolchain::add_target(target)?;
     let subcommand = if subcommand == "build" { "zigbuild" } else { subcommand };
     let mut command = Command::new(cargo_zigbuild);
     command
         .args([subcommand, "--target", &format!("{target}.{GLIBC}")])
         .current_dir(root())
-        .env("CARGO_ZIGBUILD_ZIG_PATH", zig)
+        .env("CARGO_ZIGBUILD_ZIG_PATH", linker)
+        .env("VKABORT_ZIG", zig()?.join("zig"))
         .env("CARGO_ZIGBUILD_CACHE_DIR", store().join("zig"));
     set_caches(&mut command);
     Ok(command)
