@@ -105,8 +105,7 @@ impl Runtime {
     /// Adds `count` to ENDED, and calls the function of the module for invocations that end.
     pub(crate) fn count_ended(&mut self, out: &mut Emitter, count: Id) {
         if let Some(end) = self.end {
-            let void = out.void();
-            out.emit(op::FunctionCall, void, end);
+            out.calculate(op::FunctionCall, end);
         }
         let ty = self.types(out).uint_pointer;
         let ended = self.pointer_to(out, ty, self.arena.control + u64::from(ENDED_OFFSET));

@@ -1,7 +1,8 @@
 //! What counts for the barriers that are checked.
 
+use super::super::code::write_function;
 use crate::edit::emitter::Emitter;
-use crate::spv::{Id, op};
+use crate::spv::{Code, Id, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// The barriers of a module that are checked.
@@ -11,6 +12,8 @@ pub(crate) struct Barriers {
     pub(crate) counters: HashMap<usize, Counter>,
     /// The word with the number of invocations that ended, and the function that adds one.
     pub(crate) ended: Option<(u32, Id)>,
+    /// The function that adds one if its argument is true.
+    end_if: Option<Id>,
 }
 
 /// What counts for a barrier.
@@ -26,8 +29,34 @@ impl Barriers {
     /// Counts an invocation that ends.
     pub(crate) fn write_end(&self, out: &mut Emitter) {
         if let Some((_, end)) = self.ended {
-            let void = out.void();
-            out.emit(op::FunctionCall, void, end);
+            out.calculate(op::FunctionCall, end);
         }
     }
+
+    /// Counts an invocation that ends if `failed`. Returns a value that is true then.
+    pub(crate) fn write_end_if(&mut self, out: &mut Emitter, functions: &mut Code, failed: Id) -> Id {
+        let Some((_, end)) = self.ended else { return failed };
+        let bool = out.bool();
+        let function = *self.end_if.get_or_insert_with(|| write_end_if(out, functions, end));
+        out.emit(op::FunctionCall, bool, (function, failed))
+    }
+}
+
+/// Writes the function `vkabort_end_if`. Its result comes from the count: by the argument, compilers would join the selection here with the
+/// one that ends the invocation, for which Mesa 25 and 26 go over the whole shader once for each check.
+fn write_end_if(out: &mut Emitter, functions: &mut Code, end: Id) -> Id {
+    let (bool, uint) = (out.bool(), out.uint());
+    let types: (Id, &[Id]) = (bool, &[bool]);
+    write_function(out, functions, "vkabort_end_if", types, |out, entry, parameters| {
+        let [failed] = *parameters else { return None };
+        let [count, counted, ended] = [(); 3].map(|()| out.fresh());
+        let none = out.constant(u32::MAX);
+        out.branch_if(failed, count, counted, counted);
+        out.label(count);
+        let before = out.calculate(op::FunctionCall, end);
+        out.branch(counted);
+        out.label(counted);
+        out.phi(uint, ended, &[(none, entry), (before, count)]);
+        Some(out.emit(op::INotEqual, bool, (ended, none)))
+    })
 }

@@ -105,7 +105,7 @@ pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
     Some(word)
 }
 
-/// Writes the function `vkabort_end`. The memory barrier lets invocations behind the barrier see that this one does not come.
+/// Writes the function `vkabort_end`, which returns how many have ended before. The memory barrier lets invocations behind the barrier see that this one does not come.
 fn write_end(
     out: &mut Emitter,
     shadow: &mut WorkgroupShadow,
@@ -113,16 +113,16 @@ fn write_end(
     word: u32,
     has_memory_barriers: bool,
 ) -> Id {
-    let void = out.void();
-    write_function(out, functions, "vkabort_end", (void, &[]), |out, _, _| {
+    let uint = out.uint();
+    write_function(out, functions, "vkabort_end", (uint, &[]), |out, _, _| {
         let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
         let pointer = shadow.word(out, number);
-        out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
+        let before = out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
         if has_memory_barriers {
             let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
             out.op(op::MemoryBarrier, (workgroup, semantics));
         }
-        None
+        Some(before)
     })
 }
 

@@ -58,20 +58,16 @@ impl<'w> Planter<'_, '_, 'w> {
             messages,
             barriers,
             unstored,
+            guards,
             ..
         } = &mut *self.module;
-        let failed = helpers.write_failed(out, &self.reach, check, failed);
+        let mut failed = helpers.write_failed(out, &self.reach, check, failed);
         let [fail, go] = [(); 2].map(|()| out.fresh());
         let is_counted_before = unstored.reads_shared_memory();
         if is_counted_before {
             // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
             // and behind it.
-            let [end, counted] = [(); 2].map(|()| out.fresh());
-            out.branch_if(failed, end, counted, counted);
-            out.label(end);
-            barriers.write_end(out);
-            out.branch(counted);
-            out.label(counted);
+            failed = barriers.write_end_if(out, guards, failed);
         }
         out.branch_if(failed, fail, go, go);
         out.label(fail);
