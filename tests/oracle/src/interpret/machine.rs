@@ -2,7 +2,7 @@
 
 use super::error::{Result, undefined, unsupported};
 use super::loop_budget::LoopBudget;
-use super::memory::Region;
+use super::memory::{Physical, Region};
 use super::reconvergence::Rewritten;
 use super::types::{Type, Types};
 use super::value::{BytePointer, Pointer, Scalar, Space, Value};
@@ -12,23 +12,6 @@ use crate::module::{Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
 use crate::words::{Inst, read_string};
 use std::collections::{BTreeSet, HashMap};
-
-/// Memory at a physical address.
-#[derive(Clone, Debug)]
-pub struct Physical {
-    /// Address of the first byte.
-    pub address: u64,
-    /// The bytes.
-    pub region: Region,
-}
-
-impl Physical {
-    /// The word at a byte offset, 0 if it is undefined.
-    pub fn word(&self, offset: u32) -> u32 {
-        let word = self.region.read(u64::from(offset), 4);
-        word.map_or(0, |word| word.bits as u32)
-    }
-}
 
 /// Inputs of a run.
 #[derive(Clone, Debug, Default)]

@@ -67,3 +67,20 @@ impl Region {
         self.write(at, 4, Scalar::new(u64::from(word) & ones(32)))
     }
 }
+
+/// Memory at a physical address.
+#[derive(Clone, Debug)]
+pub struct Physical {
+    /// Address of the first byte.
+    pub address: u64,
+    /// The bytes.
+    pub region: Region,
+}
+
+impl Physical {
+    /// The word at a byte offset, 0 if it is undefined.
+    pub fn word(&self, offset: u32) -> u32 {
+        let word = self.region.read(u64::from(offset), 4);
+        word.map_or(0, |word| word.bits as u32)
+    }
+}

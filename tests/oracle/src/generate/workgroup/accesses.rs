@@ -1,7 +1,6 @@
 //! Accesses to shared memory between two barriers.
 
-use super::Writer;
-use super::shared_memory::{SCALARS, WORKGROUP};
+use super::shared_memory::{SCALARS, WORKGROUP, Writer};
 use crate::choices::Choices;
 use crate::module::Id;
 use crate::op;

@@ -8,11 +8,10 @@
 mod accesses;
 mod shared_memory;
 
-use super::compute_writer::ComputeWriter;
 use crate::choices::Choices;
 use crate::module::Id;
 use accesses::Usage;
-use shared_memory::SharedMemory;
+use shared_memory::{SharedMemory, Writer};
 
 /// How a program may be unsound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +23,6 @@ pub enum Unsound {
     /// Invocations may miss barriers.
     Barriers,
 }
-
-type Writer<'c> = ComputeWriter<'c, SharedMemory>;
 
 /// What sequences of a program may do.
 struct Parts {

@@ -1,7 +1,6 @@
 //! The variables in shared memory.
 
-use super::Writer;
-use crate::generate::compute_writer::variable;
+use crate::generate::compute_writer::{ComputeWriter, variable};
 use crate::module::Id;
 use crate::op::{self, storage_class as class};
 use vkabort_spirv_builder::Builder;
@@ -12,6 +11,8 @@ pub(super) const SCALARS: u32 = 16;
 pub(super) const WORKGROUP: u32 = 2;
 /// Semantics of `barrier()` in GLSL: `AcquireRelease` and `WorkgroupMemory`.
 const BARRIER: u32 = 0x108;
+
+pub(super) type Writer<'c> = ComputeWriter<'c, SharedMemory>;
 
 /// An array of words and one of vectors.
 pub(super) struct SharedMemory {

@@ -5,7 +5,6 @@
 //! that order them by atomics are no input.
 
 use super::super::value::Value;
-use super::turns::Stage;
 use crate::module::Id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,6 +17,17 @@ pub enum AccessKind {
     Store,
     /// It is an atomic.
     Atomic,
+}
+
+/// What an invocation does when it is not its turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) enum Stage {
+    /// It can go on.
+    Ready,
+    /// It waits at the barrier at a word offset.
+    AtBarrier(usize),
+    /// It has ended; by an abort, if true.
+    Ended(bool),
 }
 
 /// An access of an invocation.

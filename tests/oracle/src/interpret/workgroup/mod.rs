@@ -6,6 +6,7 @@
 //! waits until no other one can go on; what happens-before says of the accesses meanwhile is in `accesses`.
 
 mod accesses;
+mod members;
 mod turns;
 
 use super::error::{InterpretError, Result};
@@ -17,11 +18,12 @@ use crate::choices::Choices;
 use crate::module::{Entry, Id, Module};
 use crate::op::{self, decoration, storage_class};
 use accesses::Accesses;
+pub(super) use accesses::Stage;
 pub use accesses::{Access, AccessKind, Arrivals, Race};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
-pub(super) use turns::{Member, Stage};
+pub(super) use turns::Member;
 use turns::{Shared, Turns};
 
 /// What a workgroup has done.
