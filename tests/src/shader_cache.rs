@@ -1,12 +1,13 @@
 //! Compiled shaders, which the processes of all test runs share.
 
+use crate::case::Skip;
 use anyhow::{Context, Result};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_oracle::words::{from_bytes, to_bytes};
-use vkabort_test_kit::{root, target};
+use vkabort_test_kit::{root, spirv_tools, target};
 
 /// Environment variable with the folder. Without it, every call compiles.
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
@@ -41,6 +42,18 @@ pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> 
         Some(folder) => compiled_in(Path::new(&folder), key, compile),
         None => compile(),
     }
+}
+
+/// What `spirv-opt` leaves of a shader.
+///
+/// # Errors
+///
+/// SPIRV-Tools are missing or fail, or do not run here: [`Skip`].
+pub fn optimized(words: &[u32]) -> Result<Vec<u32>> {
+    compiled(&("spirv-opt", words), || match cfg!(windows) {
+        true => Err(Skip("the optimizer of SPIRV-Tools is a program for Linux".into()).into()),
+        false => spirv_tools::optimize(words),
+    })
 }
 
 fn compiled_in(folder: &Path, key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {

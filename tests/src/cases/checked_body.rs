@@ -2,10 +2,8 @@
 
 use super::support::{incremented, marked, run, same_words, without_abort};
 use crate::glsl;
-use crate::shader_cache;
 use crate::vk::Gpu;
 use anyhow::Result;
-use vkabort_test_kit::spirv_tools;
 
 /// A shader with these declarations, extensions first, whose `main` begins with `start`. The body has the invocation `i`, its `word`, and
 /// `result`, whose value has an effect.
@@ -28,15 +26,6 @@ pub(super) fn compile(declarations: &str, start: &str, body: &str) -> Result<Vec
          }}"
     );
     glsl::compile_compute(&text)
-}
-
-/// What `spirv-opt` leaves of a shader, whose values are phis instead of variables.
-///
-/// # Errors
-///
-/// SPIRV-Tools are missing or fail.
-pub(super) fn optimize(words: &[u32]) -> Result<Vec<u32>> {
-    shader_cache::compiled(&("spirv-opt", words), || spirv_tools::optimize(words))
 }
 
 /// Runs a shader with marks at these words. Unless it is silent, their invocations end.

@@ -1,7 +1,8 @@
 //! Checks of what memory holds and of where NaN begins: each fault is reported, and what looks like one is not.
 
-use super::checked_body::{compile, expect, optimize};
+use super::checked_body::{compile, expect};
 use crate::case::{Case, cases};
+use crate::shader_cache;
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result};
 
@@ -206,5 +207,5 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
 
 /// The same of what `spirv-opt` leaves of a shader.
 fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &optimize(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }

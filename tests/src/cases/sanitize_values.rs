@@ -1,12 +1,13 @@
 //! Checks of undefined values and of bounds: each fault is reported, and what looks like one is not.
 
-use super::checked_body::{compile, expect, optimize};
+use super::checked_body::{compile, expect};
 use super::support::{
     MARK, compile_stages_by, draw_compiled, expect_success, incremented, marked, run, same_words, without_abort,
 };
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
+use crate::shader_cache;
 use crate::vk::{Buffer, Gpu, Kernel, ShaderSource};
 use crate::word_shader::word_shader;
 use anyhow::{Context as _, Result};
@@ -193,7 +194,7 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
 
 /// What `spirv-opt` leaves of a shader, whose values are phis instead of variables.
 fn optimized(gpu: &Gpu, body: &str, at: &[usize], is_silent: bool) -> Result<()> {
-    expect(gpu, &optimize(&shader(body)?)?, at, is_silent).context(body.to_owned())
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, at, is_silent).context(body.to_owned())
 }
 
 fn idioms(gpu: &Gpu) -> Result<()> {

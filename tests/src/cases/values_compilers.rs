@@ -9,7 +9,6 @@ use crate::glsl_debug::{self, Form};
 use crate::shader_cache;
 use crate::vk::Gpu;
 use anyhow::Result;
-use vkabort_test_kit::spirv_tools;
 
 const SLANG: &str = "report/values.slang";
 const ON: &[(&str, &str)] = &[("values", "on")];
@@ -32,9 +31,7 @@ pub(super) const CASES: &[Case] = cases! {
 
 /// What `spirv-opt` leaves of a module of glslang.
 fn optimized(gpu: &Gpu, form: Option<Form>) -> Result<()> {
-    let words = compiled(form)?;
-    let words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
-    run(gpu, &words)
+    run(gpu, &shader_cache::optimized(&compiled(form)?)?)
 }
 
 fn run(gpu: &Gpu, spirv: &[u32]) -> Result<()> {

@@ -9,7 +9,6 @@ use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use vkabort_oracle::check::Subject;
 use vkabort_oracle::check::compute_run::{ComputeRun, interpret_compute};
 use vkabort_oracle::module::Module;
-use vkabort_test_kit::spirv_tools;
 
 /// A way to compile programs.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +95,7 @@ impl Way {
         };
         let mut words = words.with_context(|| format!("the program does not compile:\n{text}"))?;
         if self.is_optimized {
-            words = shader_cache::compiled(&("spirv-opt", &words), || spirv_tools::optimize(&words))?;
+            words = shader_cache::optimized(&words)?;
         }
         Ok(is_valid(&words).then_some(words))
     }
