@@ -16,8 +16,8 @@ const CARGO_ZIGBUILD: &str = "cargo-zigbuild==0.24.0";
 const ZIG: &str = "ziglang==0.17.1";
 const PURPOSE: &str = "linking for other systems";
 
-/// zig compiles libunwind where it is first used, with that folder in its debug information. In the root, packages do not depend on the
-/// folder that they are built in. Sources, which may have relative paths, are compiled where they are.
+/// Starts zig in `/` to link. When zig first links, it compiles libunwind, and names the folder in which it was started in the debug
+/// information: packages would depend on where they are built. Sources are compiled where they are, since their paths may be relative.
 const LINKER: &str = r#"#!/bin/sh
 case " $* " in
 *" -c "*) ;;
@@ -35,10 +35,12 @@ exec "$VKABORT_ZIG" "$@"
 pub fn cargo(subcommand: &str, target: &str) -> Result<Command> {
     let cargo_zigbuild = pypi::install(CARGO_ZIGBUILD, PURPOSE)?.join("bin/cargo-zigbuild");
     let linker = store().join("zig/linker");
-    fs::create_dir_all(store().join("zig"))
-        .and_then(|()| fs::write(&linker, LINKER))
-        .and_then(|()| fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)))
-        .with_context(|| format!("cannot write {}", linker.display()))?;
+    if fs::read_to_string(&linker).ok().as_deref() != Some(LINKER) {
+        fs::create_dir_all(store().join("zig"))
+            .and_then(|()| fs::write(&linker, LINKER))
+            .and_then(|()| fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)))
+            .with_context(|| format!("cannot write {}", linker.display()))?;
+    }
     toolchain::add_target(target)?;
     let subcommand = if subcommand == "build" { "zigbuild" } else { subcommand };
     let mut command = Command::new(cargo_zigbuild);

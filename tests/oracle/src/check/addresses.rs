@@ -13,9 +13,11 @@ use vkabort_record::buffer_table::{FIRST_VERSION, Range, address_in, merged, uni
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
 use vkabort_record::snapshot::Snapshot;
 
-/// Where the table of buffers is, and the first of them; each is this far behind the one before, and none is near another.
+/// Address of the table of buffers.
 const TABLE: u64 = 0x10_0000;
+/// Address of the first buffer.
 const FIRST: u64 = 0x7f00_0000_0000;
+/// From one buffer to the next: so far that no address is near two of them.
 const DISTANCE: u64 = 0x5000_0000;
 /// Units of the arena's records.
 const CAPACITY: u32 = 64;
@@ -137,7 +139,7 @@ impl Memory {
 /// The table of these ranges, some of them in its tail.
 fn table(mut ranges: Vec<Range>, choices: &mut Choices) -> Physical {
     let tail = ranges.split_off(choices.below(ranges.len() as u32 + 1) as usize);
-    // Part of what the host makes one range of.
+    // A range inside another one becomes part of it.
     ranges.extend(ranges.first().map(|(start, end)| (start + 1, *end)));
     let ranges = merged(ranges);
     let mut region = Region::new(vec![
@@ -182,7 +184,7 @@ fn run(module: &Module, memory: &Memory, added: Vec<Physical>, number: u32) -> R
     let entry = module.entries.first().ok_or_else(missing)?;
     let end = machine.run(entry, [number, 0, 0, number])?;
     let physical = machine.physical();
-    let is_node = |memory: &&Physical| memory.address >= FIRST - DISTANCE;
+    let is_node = |memory: &&Physical| memory.address >= FIRST;
     Ok(Run {
         end,
         results: machine.buffer(OUT).cloned().unwrap_or_default(),
@@ -212,8 +214,10 @@ fn report(run: &Run, module: &Instrumented) -> Result<Option<Report>, String> {
     let code = module.sites.code();
     let snapshot = Snapshot::from_bytes(run.arena.bytes());
     let records = snapshot.records_of(CAPACITY, &|hash| (hash == code.into()).then(|| Arc::clone(&sites)));
-    let Some(record) = records.records.first() else {
-        return Ok(None);
+    let record = match records.records.as_slice() {
+        [] => return Ok(None),
+        [record] => record,
+        more => return Err(format!("{} records of one invocation", more.len())),
     };
     let site = module.sites.site(record.site).ok_or("a record of an unknown site")?;
     let (text, message) = (site.text.clone().unwrap_or_default(), records.message(record).to_vec());

@@ -42,8 +42,8 @@ impl Barriers {
     }
 }
 
-/// Writes the function `vkabort_end_if`. Its result comes from the count: by the argument, compilers would join the selection here with the
-/// one that ends the invocation, for which Mesa 25 and 26 go over the whole shader once for each check.
+/// Writes the function `vkabort_end_if`. Its result depends on the count instead of the argument: Mesa 25 and 26 would join this selection
+/// with the one behind it, which ends the invocation, and take seconds for a shader with a hundred checks.
 fn write_end_if(out: &mut Emitter, functions: &mut Code, end: Id) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
     let types: (Id, &[Id]) = (bool, &[bool]);

@@ -105,7 +105,8 @@ pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
     Some(word)
 }
 
-/// Writes the function `vkabort_end`, which returns how many have ended before. The memory barrier lets invocations behind the barrier see that this one does not come.
+/// Writes the function `vkabort_end`, which returns how many have ended before. The memory barrier lets invocations behind the barrier see
+/// that this one does not come.
 fn write_end(
     out: &mut Emitter,
     shadow: &mut WorkgroupShadow,

@@ -19,17 +19,6 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// What an invocation does when it is not its turn.
-#[derive(Clone, Debug, PartialEq)]
-pub(in super::super) enum Stage {
-    /// It can go on.
-    Ready,
-    /// It waits at the barrier at a word offset.
-    AtBarrier(usize),
-    /// It has ended; by an abort, if true.
-    Ended(bool),
-}
-
 /// An access of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Access {
@@ -141,16 +130,14 @@ impl Accesses {
         }
     }
 
-    /// Nobody can go on but through the barriers.
-    pub(super) fn pass_barriers(&mut self, stages: &[Stage]) {
+    /// Forgets the accesses once every invocation that goes on is at a barrier. `aborted`: how many an abort has ended. `waiting`: the word
+    /// offset of the barrier that each of the others waits at; the rest have returned.
+    pub(super) fn pass_barriers(&mut self, aborted: u32, waiting: impl Iterator<Item = usize>) {
         self.find_races();
-        let aborted = stages.iter().filter(|stage| **stage == Stage::Ended(true)).count() as u32;
         let of = self.invocations - aborted;
         let mut at: BTreeMap<usize, u32> = BTreeMap::new();
-        for stage in stages {
-            if let Stage::AtBarrier(offset) = stage {
-                *at.entry(*offset).or_default() += 1;
-            }
+        for offset in waiting {
+            *at.entry(offset).or_default() += 1;
         }
         if at.values().any(|reached| *reached != of) {
             let arrivals = at.into_iter();

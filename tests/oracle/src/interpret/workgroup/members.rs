@@ -4,8 +4,8 @@ use super::super::error::{Result, unsupported};
 use super::super::machine::Machine;
 use super::super::outcome::InvocationEnd;
 use super::super::value::Pointer;
-use super::accesses::{AccessKind, Stage};
-use super::turns::{Shared, Turns};
+use super::accesses::AccessKind;
+use super::turns::{Shared, Stage, Turns};
 use crate::module::Id;
 use std::mem;
 use std::sync::{Arc, PoisonError};
@@ -41,7 +41,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Lets the next one go on, which may be this one.
+    /// Lets an invocation go on, which may be this one.
     pub(in super::super) fn pass_turn(&mut self, stage: Stage) -> Result<()> {
         self.hand_on(stage, None);
         self.take_turn()

@@ -1,9 +1,9 @@
 //! Runs the invocations of a workgroup together: each instruction that accesses shared memory, and each atomic, may let another one go
 //! on.
 //!
-//! Each invocation is a [`Machine`] on a thread of its own, of which one runs at a time: whose turn it is has the memory that all share,
-//! and hands it on with the turn (`turns`). The choices decide who is next, so that a run can be repeated. At a barrier an invocation
-//! waits until no other one can go on; what happens-before says of the accesses meanwhile is in `accesses`.
+//! Each invocation is a [`Machine`] on a thread of its own. One runs at a time: the one whose turn it is holds the shared memory, and hands
+//! it on with the turn (`turns`, `members`). The choices pick the next one, so that a run can be repeated. At a barrier an invocation waits
+//! until no other one can go on. `accesses` knows which accesses happen before which.
 
 mod accesses;
 mod members;
@@ -18,12 +18,11 @@ use crate::choices::Choices;
 use crate::module::{Entry, Id, Module};
 use crate::op::{self, decoration, storage_class};
 use accesses::Accesses;
-pub(super) use accesses::Stage;
 pub use accesses::{Access, AccessKind, Arrivals, Race};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
-pub(super) use turns::Member;
+pub(super) use turns::{Member, Stage};
 use turns::{Shared, Turns};
 
 /// What a workgroup has done.
@@ -37,7 +36,8 @@ pub struct WorkgroupRun {
     pub races: BTreeSet<Race>,
     /// Whether `races` finds one in whatever order the invocations run, unless one of them has executed an atomic.
     pub has_certain_race: bool,
-    /// For each time that not all invocations which had not ended by an abort were at one barrier: the barriers that some were at.
+    /// One entry for each time that invocations passed barriers although some that no abort had ended were not at the same one: the
+    /// barriers, and how many were at each.
     pub divergences: Vec<Vec<Arrivals>>,
     /// Whether an atomic was executed on shared memory.
     pub has_atomics: bool,

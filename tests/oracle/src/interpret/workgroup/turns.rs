@@ -4,7 +4,7 @@ use super::super::error::{Result, unsupported};
 use super::super::memory::{Physical, Region};
 use super::super::outcome::InvocationEnd;
 use super::super::value::Value;
-use super::accesses::{Accesses, Stage};
+use super::accesses::Accesses;
 use crate::choices::Choices;
 use crate::module::Id;
 use std::collections::HashMap;
@@ -21,6 +21,17 @@ pub(super) struct Shared {
     pub(super) accesses: Accesses,
 }
 
+/// What an invocation does when it is not its turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) enum Stage {
+    /// It can go on.
+    Ready,
+    /// It waits at the barrier at a word offset.
+    AtBarrier(usize),
+    /// It has ended; by an abort, if true.
+    Ended(bool),
+}
+
 /// The turns of a workgroup.
 #[derive(Debug)]
 pub(super) struct Turns {
@@ -30,7 +41,7 @@ pub(super) struct Turns {
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// Of whoever's turn it is, unless it is nobody's.
+    /// What the invocations share. The one whose turn it is has exchanged it for memory of its own.
     pub(super) shared: Shared,
     pub(super) stages: Vec<Stage>,
     pub(super) turn: Option<u32>,
@@ -41,7 +52,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Chooses who is next. If nobody can go on, the barriers let everybody pass.
+    /// Chooses the invocation that goes on. If all wait at barriers or have ended, those that wait pass first.
     pub(super) fn choose(&mut self) {
         let ready = |stages: &[Stage]| -> Vec<u32> {
             let numbered = (0..).zip(stages);
@@ -50,7 +61,12 @@ impl State {
         };
         let mut next = ready(&self.stages);
         if next.is_empty() {
-            self.shared.accesses.pass_barriers(&self.stages);
+            let waiting = self.stages.iter().filter_map(|stage| match stage {
+                Stage::AtBarrier(offset) => Some(*offset),
+                Stage::Ready | Stage::Ended(_) => None,
+            });
+            let aborted = self.stages.iter().filter(|stage| **stage == Stage::Ended(true)).count();
+            self.shared.accesses.pass_barriers(aborted as u32, waiting);
             for stage in self
                 .stages
                 .iter_mut()
@@ -103,8 +119,9 @@ impl Turns {
 pub(in super::super) struct Member {
     pub(super) turns: Arc<Turns>,
     pub(super) number: u32,
-    /// The variables in shared memory, and the accesses while it is its turn.
+    /// The variables in shared memory.
     shared: Vec<Id>,
+    /// The accesses of the workgroup, while it is the invocation's turn.
     pub(super) accesses: Accesses,
 }
 
