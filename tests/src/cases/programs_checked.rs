@@ -57,9 +57,7 @@ fn programs(context: &Context, language: Language) -> Result<()> {
         received: &received,
         slang: (language == Language::Slang).then(Slang::find).transpose()?,
     };
-    // The optimizer does not run on Windows.
-    let is_way = |way: &Way| way.language == language && !(way.is_optimized && cfg!(windows));
-    let ways: Vec<Way> = WAYS.into_iter().filter(is_way).collect();
+    let ways: Vec<Way> = WAYS.into_iter().filter(|way| way.language == language).collect();
     let (mut count, mut failures) = (Count::default(), Vec::new());
     let limit = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok());
     let (start, limit) = (Instant::now(), limit.map(Duration::from_secs));
