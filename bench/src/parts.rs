@@ -98,8 +98,9 @@ impl Part {
                  mode that it needs. Push constants are in a buffer."
             }
             Self::Memory => {
-                "Executed. Wall time of a dispatch of 32768 invocations, with one check and without a layer. Each loop does little more than \
-                 the access that its check tests."
+                "Executed. Wall time of a dispatch of 32768 invocations, with one check, without a layer and, where it has that check, \
+                 under the validation layer's GPU-AV with this check alone. Each loop does little more than the access that its check \
+                 tests."
             }
             Self::Storm => {
                 "Executed. Wall time from the submission to the end of the dispatch, or to the loss of the device. The \

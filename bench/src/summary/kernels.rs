@@ -7,7 +7,7 @@ use vkabort_runner::Measurement;
 use vkabort_tests::measure::shaders::Variant;
 
 pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
-    let (kernel, loops) = (of(parts, Part::Kernel), of(parts, Part::Loops));
+    let [kernel, loops, memory] = [Part::Kernel, Part::Loops, Part::Memory].map(|part| of(parts, part));
     let [layer, unchecked, plain, planted] =
         [Variant::Layer, Variant::Unchecked, Variant::Return, Variant::Planted].map(Variant::name);
     let [printf, printf_with_room] = [Variant::Printf, Variant::PrintfWithRoom].map(Variant::name);
@@ -67,7 +67,19 @@ pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
             "loop with an access, a check of the memory checker",
             unchecked,
             "",
-            each(pairs(of(parts, Part::Memory), "ms", planted, unchecked), times),
+            each(pairs(memory, "ms", planted, unchecked), times),
+        ),
+        executed(
+            "the same under GPU-AV, its check alone",
+            unchecked,
+            "",
+            each(pairs(memory, "ms", gpu_av, unchecked), times),
+        ),
+        executed(
+            "time of a dispatch with such a check",
+            "under GPU-AV",
+            "0.5x",
+            each(pairs(memory, "ms", planted, gpu_av), times),
         ),
         compiled(
             "waves, planted check",

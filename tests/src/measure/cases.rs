@@ -41,15 +41,23 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "kernel::nan" => planted(context, Shader::Operation(Check::Nan)), measures(), alone();
     "checks::without_layer" => checks(context, Variant::Unchecked), measures(), without_layer();
     "checks::layer" => checks(context, Variant::DefaultChecks), measures(), alone(), set(&[("sanitize", "default")]);
-    "checks::gpu_av" => checks(context, Variant::GpuAv), measures(), validation_alone(), with(GPU_AV), within(300);
+    "checks::gpu_av" => checks(context, Variant::GpuAv), measures(), validation_alone(), with(&GPU_AV), within(300);
     "checks::shader_sanitizer" => checks(context, Variant::ShaderSanitizer),
         measures(), validation_alone(), with(SHADER_SANITIZER), within(300);
-    "memory::without_layer" => memory(context, None), measures(), without_layer();
-    "memory::addresses" => memory(context, Some(Check::Addresses)), measures(), alone(), set(&[("sanitize", "addresses")]);
-    "memory::initialized" => memory(context, Some(Check::Initialized)), measures(), alone(), set(&[("sanitize", "initialized")]);
-    "memory::races" => memory(context, Some(Check::Races)), measures(), alone(), set(&[("sanitize", "races")]);
-    "memory::barriers" => memory(context, Some(Check::Barriers)), measures(), alone(), set(&[("sanitize", "barriers")]);
-    "memory::invalid" => memory(context, Some(Check::Invalid)), measures(), alone(), set(&[("sanitize", "invalid")]);
+    "memory::without_layer" => memory(context, Variant::Unchecked, None), measures(), without_layer();
+    "memory::addresses" => memory(context, Variant::Planted, Some(Check::Addresses)),
+        measures(), alone(), set(&[("sanitize", "addresses")]);
+    "memory::initialized" => memory(context, Variant::Planted, Some(Check::Initialized)),
+        measures(), alone(), set(&[("sanitize", "initialized")]);
+    "memory::races" => memory(context, Variant::Planted, Some(Check::Races)), measures(), alone(), set(&[("sanitize", "races")]);
+    "memory::barriers" => memory(context, Variant::Planted, Some(Check::Barriers)),
+        measures(), alone(), set(&[("sanitize", "barriers")]);
+    "memory::invalid" => memory(context, Variant::Planted, Some(Check::Invalid)),
+        measures(), alone(), set(&[("sanitize", "invalid")]);
+    "memory::addresses_of_gpu_av" => memory(context, Variant::GpuAv, Some(Check::Addresses)),
+        measures(), validation_alone(), with(GPU_AV_ADDRESSES), within(300);
+    "memory::races_of_gpu_av" => memory(context, Variant::GpuAv, Some(Check::Races)),
+        measures(), validation_alone(), with(GPU_AV_RACES), within(300);
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
     "storm::prints" => storm(context, Variant::Prints), measures(), alone(), set(PRINTS_IN_1_MIB), within(45);
@@ -111,8 +119,11 @@ const PRINTF_WITH_ROOM: &[(&str, &str)] = &[
     ("VK_LAYER_PRINTF_BUFFER_SIZE", "1048576"),
 ];
 
+/// An environment variable and its value.
+type Setting = (&'static str, &'static str);
+
 /// The preset "GPU-Assisted Validation" of the validation layer 1.4.341 (its manifest).
-const GPU_AV: &[(&str, &str)] = &[
+const GPU_AV: [Setting; 6] = [
     ("VK_LAYER_VALIDATE_CORE", "0"),
     ("VK_LAYER_STATELESS_PARAM", "0"),
     ("VK_LAYER_OBJECT_LIFETIME", "0"),
@@ -122,20 +133,44 @@ const GPU_AV: &[(&str, &str)] = &[
 ];
 
 /// The same preset, of whose checks in shaders only the sanitizer is left. It needs the safe mode.
-const SHADER_SANITIZER: &[(&str, &str)] = &[
-    ("VK_LAYER_VALIDATE_CORE", "0"),
-    ("VK_LAYER_STATELESS_PARAM", "0"),
-    ("VK_LAYER_OBJECT_LIFETIME", "0"),
-    ("VK_LAYER_THREAD_SAFETY", "0"),
-    ("VK_LAYER_UNIQUE_HANDLES", "0"),
-    ("VK_LAYER_GPUAV_ENABLE", "1"),
+const SHADER_SANITIZER: &[(&str, &str)] = &gpu_av_with([
     ("VK_LAYER_GPUAV_SAFE_MODE", "1"),
-    ("VK_LAYER_GPUAV_DESCRIPTOR_CHECKS", "0"),
-    ("VK_LAYER_GPUAV_POST_PROCESS_DESCRIPTOR_INDEXING", "0"),
     ("VK_LAYER_GPUAV_BUFFER_ADDRESS_OOB", "0"),
     ("VK_LAYER_GPUAV_SHARED_MEMORY_DATA_RACE", "0"),
-    ("VK_LAYER_GPUAV_BUFFERS_VALIDATION", "0"),
-];
+]);
+
+/// The same preset, of whose checks in shaders only that of addresses is left.
+const GPU_AV_ADDRESSES: &[(&str, &str)] = &gpu_av_with([
+    ("VK_LAYER_GPUAV_SHADER_SANITIZER", "0"),
+    ("VK_LAYER_GPUAV_BUFFER_ADDRESS_OOB", "1"),
+    ("VK_LAYER_GPUAV_SHARED_MEMORY_DATA_RACE", "0"),
+]);
+
+/// The same preset, of whose checks in shaders only that of races in shared memory is left.
+const GPU_AV_RACES: &[(&str, &str)] = &gpu_av_with([
+    ("VK_LAYER_GPUAV_SHADER_SANITIZER", "0"),
+    ("VK_LAYER_GPUAV_BUFFER_ADDRESS_OOB", "0"),
+    ("VK_LAYER_GPUAV_SHARED_MEMORY_DATA_RACE", "1"),
+]);
+
+/// The preset without checks of descriptors and of what the host passes, with these of its checks in shaders.
+const fn gpu_av_with([x, y, z]: [Setting; 3]) -> [Setting; 12] {
+    let [a, b, c, d, e, f] = GPU_AV;
+    [
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        ("VK_LAYER_GPUAV_DESCRIPTOR_CHECKS", "0"),
+        ("VK_LAYER_GPUAV_POST_PROCESS_DESCRIPTOR_INDEXING", "0"),
+        ("VK_LAYER_GPUAV_BUFFERS_VALIDATION", "0"),
+        x,
+        y,
+        z,
+    ]
+}
 
 /// The variants that need no layer.
 const WITHOUT_LAYER: [Variant; 3] = [Variant::Unchecked, Variant::Return, Variant::Native];
@@ -234,8 +269,8 @@ fn checks(_: &Context, variant: Variant) -> Result<()> {
     default_checks::measure(variant, Measurement::print)
 }
 
-fn memory(_: &Context, check: Option<Check>) -> Result<()> {
-    memory_checks::measure(check, Measurement::print)
+fn memory(_: &Context, variant: Variant, check: Option<Check>) -> Result<()> {
+    memory_checks::measure(variant, check, Measurement::print)
 }
 
 fn storm(_: &Context, variant: Variant) -> Result<()> {

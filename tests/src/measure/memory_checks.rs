@@ -1,7 +1,7 @@
-//! Cost of the checks of the memory checker: the same dispatch with and without each. The settings of the process select the check,
-//! so that one process measures one side.
+//! Cost of the checks of the memory checker, and of those that GPU-AV has, too: the same dispatch with and without each. The settings
+//! of the process select the check, so that one process measures one side.
 
-use super::memory_shaders::{HEAD, checks};
+use super::memory_shaders::{HEAD, checks, compile};
 use super::shaders::{Shader, Variant};
 use super::shortest;
 use crate::case::Context;
@@ -19,13 +19,12 @@ const ROUNDS: u32 = 64;
 /// Workgroups, of 64 invocations each.
 const GROUPS: u32 = 512;
 
-/// Measures the shader of `check`, which the settings of the process select; without it the shaders of all checks.
+/// Measures the shader of `check`, which the settings of the process select for `variant`; without it the shaders of all checks.
 ///
 /// # Errors
 ///
 /// A call fails, or there is nothing to check in the shader.
-pub fn measure(check: Option<Check>, mut each: impl FnMut(&Measurement)) -> Result<()> {
-    let variant = check.map_or(Variant::Unchecked, |_| Variant::Planted);
+pub fn measure(variant: Variant, check: Option<Check>, mut each: impl FnMut(&Measurement)) -> Result<()> {
     let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let options = DeviceOptions {
@@ -34,9 +33,10 @@ pub fn measure(check: Option<Check>, mut each: impl FnMut(&Measurement)) -> Resu
     };
     let device = Device::with(&gpu, options)?;
     let values = Buffer::addressed(&device, &[1; 1024], vk::BufferUsageFlags::STORAGE_BUFFER)?;
-    let address = values.address();
-    let mut words = vec![1; HEAD + 1024 + 64 * GROUPS as usize];
-    words.splice(..HEAD, [ROUNDS, 8, address as u32, (address >> 32) as u32]);
+    let words = words(values.address());
+    if let (Variant::GpuAv, Some(check)) = (variant, check) {
+        prove(&device, &context, check)?;
+    }
     for of in checks().filter(|of| check.is_none_or(|check| check == *of)) {
         let shader = Shader::Memory(of);
         let modules = shader.compile(Variant::Unchecked)?.context("a shader without checks")?;
@@ -62,6 +62,26 @@ pub fn measure(check: Option<Check>, mut each: impl FnMut(&Measurement)) -> Resu
         ));
     }
     ensure!(context.messages.take().is_empty(), "a shader has a fault");
+    Ok(())
+}
+
+/// The words of the shaders' buffer.
+fn words(address: u64) -> Vec<u32> {
+    let mut words = vec![1; HEAD + 1024 + 64 * GROUPS as usize];
+    words.splice(..HEAD, [ROUNDS, 8, address as u32, (address >> 32) as u32]);
+    words
+}
+
+/// Runs a fault, of which the validation layer must print an error: its settings have an effect.
+fn prove(device: &Device<'_>, context: &Context, check: Check) -> Result<()> {
+    // What is beyond it is in the same block of the heap.
+    let values = Buffer::addressed(device, &[1; 1022], vk::BufferUsageFlags::STORAGE_BUFFER)?;
+    let buffer = Buffer::near(device, &words(values.address()))?;
+    let kernel = Kernel::new(device, &compile(check, true)?, &[&buffer])?;
+    let result = kernel.run_to_end(GROUPS)?;
+    ensure!(result == vk::Result::SUCCESS, "the fault ended with {result:?}");
+    let messages = context.messages.take();
+    ensure!(!messages.is_empty(), "no error of the check {}", check.name());
     Ok(())
 }
 

@@ -44,14 +44,15 @@ pub fn checks() -> impl Iterator<Item = Check> {
     ACCESSES.into_iter().map(|(check, ..)| check)
 }
 
-/// Compiles the shader for a check.
+/// Compiles the shader for a check. The faulty one for `races` lacks a barrier, that for `addresses` is the same.
 ///
 /// # Errors
 ///
 /// There is none, or it does not compile.
-pub fn compile(check: Check) -> Result<Vec<u32>> {
+pub fn compile(check: Check, is_faulty: bool) -> Result<Vec<u32>> {
     let access = ACCESSES.iter().find(|(other, ..)| *other == check);
     let (_, before, access) = access.with_context(|| format!("no shader for {}", check.name()))?;
+    let access = access.replacen("barrier(); ", "", usize::from(is_faulty));
     glsl::compile_compute(&format!(
         "#version 460\n\
          #extension GL_EXT_buffer_reference : require\n\

@@ -200,7 +200,7 @@ impl Shader {
                     _ => bail!("{name} has no extension of a stage"),
                 }
             }
-            Self::Memory(check) => vec![memory_shaders::compile(*check)?],
+            Self::Memory(check) => vec![memory_shaders::compile(*check, false)?],
             Self::Sites(_) | Self::Loop(_) | Self::Operation(_) if variant == Variant::ByValue => return Ok(None),
             Self::Loop(count) => vec![compute(&endless(*count))?],
             Self::Operation(check) => vec![compute(&operation(*check))?],
