@@ -55,7 +55,7 @@ pub(crate) fn write_is_inside(out: &mut Emitter, range: Id, address: Id, bytes: 
 }
 
 /// The low and the high word of a difference.
-fn write_difference(out: &mut Emitter, (a_low, a_high): (Id, Id), (b_low, b_high): (Id, Id)) -> (Id, Id) {
+pub(crate) fn write_difference(out: &mut Emitter, (a_low, a_high): (Id, Id), (b_low, b_high): (Id, Id)) -> (Id, Id) {
     let bool = out.bool();
     let [zero, one] = [0, 1].map(|value| out.constant(value));
     let low = out.calculate(op::ISub, (a_low, b_low));

@@ -18,7 +18,7 @@ mod state;
 mod trap;
 
 pub(crate) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
-pub(crate) use find_buffer::write_is_inside;
+pub(crate) use find_buffer::{write_difference, write_is_inside};
 pub(crate) use identity::{AddedBuiltIns, EntryInterface, load_identity, load_local_index, load_number};
 pub(crate) use open_function::OpenFunction;
 pub(crate) use record::Extent;

@@ -34,6 +34,15 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["address 0x", " of a load is not a multiple of 16: `v.vector`"]);
     "sanitize_addresses::a_misaligned_atomic_operation" => fault(gpu, MISALIGNED_ATOMIC), set(ADDRESSES),
         logs(&["address 0x", " of an atomic operation is not a multiple of 4: `p.values[4]`"]);
+    "sanitize_addresses::an_element_in_a_loop" => fault(gpu, LOOP), set(ADDRESSES),
+        logs(&["a load of 4 bytes", "`particles.values[", "address: right behind `particles` (4096 bytes)"]);
+    "sanitize_addresses::an_element_before_the_first_in_a_loop" => fault(gpu, NEGATIVE), set(ADDRESSES),
+        logs(&["a store of 4 bytes", "`t.all[", "].c`", "address: 4 bytes before `particles` (4096 bytes)"]);
+    "sanitize_addresses::a_misaligned_array_in_a_loop" => fault(gpu, MISALIGNED_LOOP), set(ADDRESSES),
+        logs(&["address 0x", " of a load is not a multiple of 4: `p.values["]);
+    "sanitize_addresses::a_member_in_a_loop" => fault(gpu, MEMBER), set(ADDRESSES),
+        logs(&["a load of 4 bytes", "`t.all[2].b`", "address: right behind `particles` (4096 bytes)"]);
+    "sanitize_addresses::what_loops_access" => silent_if(gpu, LOOPS), set(ALL_CHECKS), silent();
     "sanitize_addresses::in_a_callee" => fault(gpu, "result = take(particles, word == 7u ? 5000u : i);"), set(ADDRESSES),
         logs(&["a load of 4 bytes", "`taken.values[at]`", "`take`"]);
     "sanitize_addresses::in_a_continue_construct" => fault(gpu, CONTINUE), set(ADDRESSES),
@@ -63,6 +72,27 @@ const MISALIGNED: &str = "
 const MISALIGNED_ATOMIC: &str = "
     Particles p = Particles(addresses[0] + uvec2(word == 7u ? 2u : 0u, 0u));
     result = atomicAdd(p.values[4], 1u);";
+const LOOP: &str = "
+    for (uint at = 0u; at < 3u; at++) { result += particles.values[word == 7u ? 1023u + at : at]; }";
+const NEGATIVE: &str = "
+    Triples t = Triples(addresses[0]);
+    for (int at = 2; at >= (word == 7u ? -1 : 0); at--) { t.all[at].c = 1u; }";
+const MISALIGNED_LOOP: &str = "
+    Particles p = Particles(addresses[0] + uvec2(word == 7u ? 2u : 0u, 0u));
+    for (uint at = 1u; at < 3u; at++) { result += p.values[at]; }";
+const MEMBER: &str = "
+    Triples t = Triples(addresses[0] + uvec2(word == 7u ? 4068u : 0u, 0u));
+    for (uint at = 0u; at < 3u; at++) { result += t.all[2].b; }";
+const LOOPS: &str = "
+    Triples t = Triples(addresses[0]);
+    Triples middle = Triples(addresses[0] + uvec2(2048u, 0u));
+    Particles last = Particles(addresses[0] + uvec2(4096u, 0u));
+    Particles first = Particles(addresses[0] - uvec2(64u, 0u));
+    for (uint at = 0u; at < 3u; at++) {
+        result += t.all[340u - at].c + middle.all[int(at) - 170].a + last.values[-1 - int(at)] + first.values[16u + at];
+        t.all[at].b = 2u;
+        result += t.all[2].b;
+    }";
 const CONTINUE: &str = "
     for (uint at = 0u; at < 3u; result += particles.values[word == 7u ? 1025u : at]) { at++; }";
 const INSIDE: &str = "
@@ -85,6 +115,8 @@ fn shader(body: &str) -> Result<Vec<u32>> {
         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Particles { uint values[]; };
         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Unaligned { uvec4 vector; };
         layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vectors { uvec4 vector; };
+        struct Triple { uint a; uint b; uint c; };
+        layout(buffer_reference, std430, buffer_reference_align = 4) buffer Triples { Triple all[]; };
         layout(buffer_reference, std430, buffer_reference_align = 4) buffer Structures { Structure all[]; };
         uint take(Particles taken, uint at) { return taken.values[at]; }";
     compile(declarations, "Particles particles = Particles(addresses[0]);", body)

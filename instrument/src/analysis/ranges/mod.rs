@@ -143,6 +143,18 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .collect()
     }
 
+    /// The value that another one is, whatever loads and copies are between. It is defined wherever the other one is.
+    pub(crate) fn original(&mut self, function: &'v FunctionView<'a, 'w>, value: Id) -> Id {
+        let ranges = self
+            .functions
+            .entry(function.number)
+            .or_insert_with(|| FunctionRanges::new(function));
+        match ranges.keys.name(function, value, Path::new()) {
+            Key::Value(id, path) if path.is_empty() => id,
+            _ => value,
+        }
+    }
+
     /// The range of a part of what a definition holds.
     fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
         self.answer(point, |keys| keys.held(point.function, definition, path))

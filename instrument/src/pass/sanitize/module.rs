@@ -1,6 +1,7 @@
 //! A module that checks are planted into: what its functions share.
 
 use super::addresses::buffer_finder::BufferFinder;
+use super::addresses::limits::Limits;
 use super::barriers::counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
@@ -61,6 +62,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) counting: BTreeSet<u32>,
     /// Tests addresses.
     pub(super) buffer_finder: Option<BufferFinder>,
+    pub(super) limits: Limits,
     pub(super) helpers: Helpers,
     /// Loads of what nothing may have stored.
     pub(super) unstored: UnstoredLoads<'w>,
@@ -94,6 +96,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             look_if: None,
             counting: BTreeSet::new(),
             buffer_finder: None,
+            limits: Limits::default(),
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),

@@ -58,6 +58,11 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         }
     }
 
+    /// The value that another one is, whatever loads and copies are between.
+    pub(super) fn original(&mut self, value: Id) -> Id {
+        self.values.ranges.original(self.function, value)
+    }
+
     /// Where a part of a value has an effect.
     pub(super) fn points(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
         self.values.effects.points(self.function.number, part)

@@ -2,7 +2,7 @@
 
 use super::inputs::{STEPS, rewrite_once};
 use crate::choices::Choices;
-use crate::generate::{ADDRESSES, DATA, NEXT_OFFSET, NODE_BYTES, OUT};
+use crate::generate::{ADDRESSES, DATA, Elements, NEXT_OFFSET, NODE_BYTES, OUT, generate_element};
 use crate::interpret::{InterpretError, InvocationEnd, Machine, Physical, Region, Setup};
 use crate::module::Module;
 use crate::words::to_bytes;
@@ -46,23 +46,12 @@ pub fn check_addresses(
     summary: &mut AddressSummary,
 ) -> Result<(), String> {
     let original = Module::parse(words).ok_or("the program is malformed")?;
-    let mut options = Options {
-        arena: Arena::at(0x1000, CONTROL_BYTES + CAPACITY * UNIT_BYTES),
-        ..Options::default()
-    };
-    options.sanitize.checks = Checks::of([Check::Addresses]);
-    options.sanitize.buffer_table = Some(TABLE);
-    let (rewritten, checked) = rewrite_once(words, &options)?.ok_or("nothing is planted")?;
+    let (rewritten, checked) = rewrite_once(words, &options())?.ok_or("nothing is planted")?;
     let memory = Memory::new(choices);
     for number in 0..invocations {
         let context = |error: String| format!("invocation {number}: {error}");
         let expected = run(&original, &memory, Vec::new(), number);
-        let added = vec![
-            zeroed(options.arena.control, CONTROL_BYTES),
-            zeroed(options.arena.records, CAPACITY * UNIT_BYTES),
-            memory.table.clone(),
-        ];
-        let found = run(&checked, &memory, added, number);
+        let found = run(&checked, &memory, memory.added(), number);
         let found = found.map_err(|error| context(format!("with the check: {error}")))?;
         let report = report(&found, &rewritten).map_err(context)?;
         match (expected, report) {
@@ -84,6 +73,59 @@ pub fn check_addresses(
     Ok(())
 }
 
+/// Plants `addresses` into a program that loads one element through an address. The element must be reported if it is outside of
+/// `range`, which no memory is at, or misaligned. Returns whether it is reported.
+///
+/// # Errors
+///
+/// It is reported and right, or the other way round.
+pub fn check_element(
+    choices: &mut Choices,
+    elements: Elements,
+    (address, number): (u64, u32),
+    range: Range,
+) -> Result<bool, String> {
+    let words = generate_element(choices, elements);
+    let (rewritten, checked) = rewrite_once(&words, &options())?.ok_or("nothing is planted")?;
+    let memory = Memory {
+        buffers: Vec::new(),
+        addresses: vec![address as u32, (address >> 32) as u32, number],
+        table: table(vec![range], choices),
+    };
+    // An index has a sign.
+    let bytes = i128::from(number.cast_signed()) * i128::from(elements.stride);
+    let at = i128::from(address) + i128::from(elements.offset) + bytes;
+    let is_inside = at >= i128::from(range.0) && at + 4 <= i128::from(range.1);
+    let is_aligned = at.rem_euclid(i128::from(elements.alignment)) == 0;
+    let found = match run(&checked, &memory, memory.added(), 0) {
+        // Where a buffer should be, there is no memory.
+        Err(InterpretError::Undefined(_)) => None,
+        Err(error) => return Err(error.to_string()),
+        Ok(run) => Some(report(&run, &rewritten)?.ok_or("no report, and no access")?),
+    };
+    let is_right = match &found {
+        None => is_inside && is_aligned,
+        Some(Report { access: None, .. }) => !is_aligned,
+        Some(_) => !is_inside && is_aligned,
+    };
+    match is_right {
+        true => Ok(found.is_some()),
+        false => Err(format!(
+            "{elements:?} {number:#x} behind {address:#x} in {range:#x?}: {found:?}"
+        )),
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options {
+        arena: Arena::at(0x1000, CONTROL_BYTES + CAPACITY * UNIT_BYTES),
+        ..Options::default()
+    };
+    options.sanitize.checks = Checks::of([Check::Addresses]);
+    options.sanitize.buffer_table = Some(TABLE);
+    options
+}
+
 /// The buffers of a program, the addresses of its nodes, and the table that the check searches.
 struct Memory {
     buffers: Vec<Physical>,
@@ -92,6 +134,16 @@ struct Memory {
 }
 
 impl Memory {
+    /// The memory of the layer.
+    fn added(&self) -> Vec<Physical> {
+        let arena = options().arena;
+        vec![
+            zeroed(arena.control, CONTROL_BYTES),
+            zeroed(arena.records, CAPACITY * UNIT_BYTES),
+            self.table.clone(),
+        ]
+    }
+
     fn new(choices: &mut Choices) -> Self {
         let bytes: Vec<u32> = (0..choices.between(1, 6)).map(|_| 4 * choices.between(1, 50)).collect();
         let start = |number: usize| FIRST + DISTANCE * number as u64;
@@ -240,7 +292,7 @@ fn is_of(report: &Report, reason: &str) -> Result<(), String> {
     let is_misaligned = reason.contains("not aligned");
     let is_same = match report.access {
         // The interpreter stops at the first component that is outside.
-        Some((address, bytes)) => !is_misaligned && (address..address + bytes).contains(&at),
+        Some((address, bytes)) => !is_misaligned && at.wrapping_sub(address) < bytes,
         None => {
             let (_, words) = report.message.as_rchunks::<4>();
             let words = words.iter().map(|word| u64::from(u32::from_le_bytes(*word)));

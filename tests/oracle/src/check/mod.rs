@@ -15,7 +15,7 @@ mod static_checks;
 mod values;
 mod workgroup;
 
-pub use addresses::{AddressSummary, check_addresses};
+pub use addresses::{AddressSummary, check_addresses, check_element};
 pub use compare::{Rewriter, check, check_rewriter};
 pub use faults::{FaultSummary, check_faults};
 pub use inputs::Subject;

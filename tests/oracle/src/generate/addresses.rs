@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! struct Node { uint word; uint count; Node *next; uvec4 vector; uint words[]; };
+//! struct Items { Item items[]; };             the same memory; struct Item { uint first; uint second; uint third; }
 //! ```
 //!
-//! Any address may be wrong, and any element beyond the memory: the interpreter knows what comes of it.
+//! Any address may be wrong, and any element before or beyond the memory: the interpreter knows what comes of it.
 
 use super::DATA;
-use super::compute_writer::{ComputeWriter, words_block};
+use super::compute_writer::{ComputeWriter, variable, words_block};
 use crate::choices::Choices;
 use crate::module::Id;
 use crate::op::{self, capability, decoration, storage_class as class};
@@ -37,10 +38,23 @@ pub fn generate_addresses(choices: &mut Choices) -> (Vec<u32>, u32) {
     (writer.builder.finish(), invocations)
 }
 
-/// The types of nodes, and the buffer of their addresses.
+/// Byte offset of items from the address of a node, and the bytes of one.
+const ITEMS_OFFSET: u32 = 4;
+const ITEM_BYTES: u32 = 12;
+
+/// The types of nodes and items, a variable for a pointer to items, and the buffer of the addresses.
 struct Nodes {
     addresses: Id,
     node: Id,
+    items: Id,
+    last_items: Id,
+}
+
+/// Pointers to a node.
+#[derive(Clone, Copy)]
+struct Pointers {
+    node: Id,
+    items: Id,
 }
 
 impl Nodes {
@@ -63,7 +77,19 @@ impl Nodes {
         builder.decorate(node, decoration::Block, &[]);
         let block = words_block(builder);
         let addresses = builder.buffer(class::StorageBuffer, block, DATA);
-        Self { addresses, node }
+        let item = builder.structure(&[(uint, 0), (uint, 4), (uint, 8)]);
+        let array = builder.new_type(op::TypeRuntimeArray, &[item]);
+        builder.decorate(array, decoration::ArrayStride, &[ITEM_BYTES]);
+        let items = builder.structure(&[(array, ITEMS_OFFSET)]);
+        builder.decorate(items, decoration::Block, &[]);
+        let pointer = builder.pointer(class::PhysicalStorageBuffer, items);
+        let last_items = variable(builder, class::Private, (pointer, "last_items"), &[]);
+        Self {
+            addresses,
+            node,
+            items,
+            last_items,
+        }
     }
 }
 
@@ -89,7 +115,7 @@ impl ComputeWriter<'_, Nodes> {
     }
 
     /// A node at one of the addresses.
-    fn any_node(&mut self) -> Id {
+    fn any_node(&mut self) -> Pointers {
         let last = self.builder.constant(ADDRESSES - 1);
         let (factor, first) = (self.choices.below(3), self.choices.below(ADDRESSES));
         let [factor, first, zero, one] = [factor, first, 0, 1].map(|value| self.builder.constant(value));
@@ -110,9 +136,13 @@ impl ComputeWriter<'_, Nodes> {
         self.node_at(address)
     }
 
-    fn node_at(&mut self, address: Id) -> Id {
-        let pointer = self.builder.pointer(class::PhysicalStorageBuffer, self.memory.node);
-        self.value(op::Bitcast, pointer, &[address])
+    fn node_at(&mut self, address: Id) -> Pointers {
+        let [node, items] = [self.memory.node, self.memory.items].map(|ty| {
+            let pointer = self.builder.pointer(class::PhysicalStorageBuffer, ty);
+            self.value(op::Bitcast, pointer, &[address])
+        });
+        self.push(op::Store, &[self.memory.last_items, items]);
+        Pointers { node, items }
     }
 
     /// A loop through some elements of a node, or from it to the next one.
@@ -125,7 +155,7 @@ impl ComputeWriter<'_, Nodes> {
         if self.choices.chance(50) {
             let uint = self.builder.uint();
             let uvec2 = self.builder.vector(uint, 2);
-            let next = self.member(node, uvec2, &[NEXT]);
+            let next = self.member(node.node, uvec2, &[NEXT]);
             let next = self.value(op::Load, uvec2, &[next, ALIGNED, 8]);
             let next = self.node_at(next);
             self.access(next, None);
@@ -140,9 +170,9 @@ impl ComputeWriter<'_, Nodes> {
         self.value(op::AccessChain, pointer, &[&[node], &path[..]].concat())
     }
 
-    fn access(&mut self, node: Id, iteration: Option<Id>) {
+    fn access(&mut self, Pointers { node, items }: Pointers, iteration: Option<Id>) {
         let uint = self.builder.uint();
-        match self.choices.below(5) {
+        match self.choices.below(7) {
             0 => {
                 let uvec4 = self.builder.vector(uint, 4);
                 let vector = self.member(node, uvec4, &[VECTOR]);
@@ -163,17 +193,15 @@ impl ComputeWriter<'_, Nodes> {
                 self.push(op::Store, &[word, sum, ALIGNED, 4]);
             }
             kind => {
-                let first = self.choices.below(24);
+                let first = self.choices.below(32).wrapping_sub(8);
                 let first = self.builder.constant(first);
                 let mut number = self.invocation();
                 number = self.word(op::IAdd, &[number, first]);
                 if let Some(iteration) = iteration {
                     number = self.word(op::IAdd, &[number, iteration]);
                 }
-                let pointer = self.builder.pointer(class::PhysicalStorageBuffer, uint);
-                let member = self.builder.constant(WORDS);
-                let element = self.value(op::AccessChain, pointer, &[node, member, number]);
-                if kind == 3 {
+                let element = self.element((node, items), number);
+                if kind < 5 {
                     let value = self.word(op::Load, &[element, ALIGNED, 4]);
                     self.add(value);
                 } else {
@@ -182,5 +210,25 @@ impl ComputeWriter<'_, Nodes> {
                 }
             }
         }
+    }
+
+    /// Pointer to a word of a node, or to one of an item.
+    fn element(&mut self, (node, items): (Id, Id), number: Id) -> Id {
+        let uint = self.builder.uint();
+        let pointer = self.builder.pointer(class::PhysicalStorageBuffer, uint);
+        if self.choices.chance(50) {
+            let member = self.builder.constant(WORDS);
+            return self.value(op::AccessChain, pointer, &[node, member, number]);
+        }
+        let base = match self.choices.chance(50) {
+            true => items,
+            false => {
+                let ty = self.builder.pointer(class::PhysicalStorageBuffer, self.memory.items);
+                self.value(op::Load, ty, &[self.memory.last_items])
+            }
+        };
+        let part = self.choices.below(3);
+        let [array, part] = [0, part].map(|index| self.builder.constant(index));
+        self.value(op::AccessChain, pointer, &[base, array, number, part])
     }
 }

@@ -8,6 +8,7 @@ mod addresses;
 mod body;
 mod compute_writer;
 mod data_buffer;
+mod element;
 mod globals;
 mod loops;
 mod message;
@@ -28,6 +29,7 @@ use globals::Globals;
 use signature::Kind;
 
 pub use addresses::{ADDRESSES, NEXT_OFFSET, NODE_BYTES, generate_addresses};
+pub use element::{Elements, generate_element};
 pub use globals::{
     CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID,
 };

@@ -27,7 +27,14 @@ impl Machine<'_> {
         };
         let mut pointer = self.pointer(base)?;
         for id in indices {
-            let index = self.defined_scalar(*id, "an address")?;
+            let mut index = self.defined_scalar(*id, "an address")?;
+            if let (Pointer::Bytes(bytes), Type::RuntimeArray { .. }) = (&pointer, self.types.get(pointee))
+                && bytes.space == Space::Physical
+            {
+                // An index has a sign, whatever its type (OpAccessChain).
+                let unused = 64 - self.types.width(self.type_of(*id));
+                index = ((index << unused) as i64 >> unused) as u64;
+            }
             let count = match self.types.get(pointee) {
                 Type::RuntimeArray { .. } => u64::MAX,
                 _ => u64::from(self.types.parts(pointee)),
@@ -40,7 +47,7 @@ impl Machine<'_> {
                     let Some((offset, layout)) = self.types.place(pointee, index, bytes.layout) else {
                         return unsupported("an index into a scalar");
                     };
-                    bytes.at = if is_beyond {
+                    bytes.at = if is_beyond && count != u64::MAX {
                         BEYOND
                     } else {
                         bytes.at.wrapping_add(offset)

@@ -224,7 +224,9 @@ impl Types {
                 let member = u32::try_from(index).ok()?;
                 (self.offset(id, member), part(self.matrix_of(id, member), None))
             }
-            Type::Array { .. } | Type::RuntimeArray { .. } => (self.stride(id, matrix) * index, part(matrix, None)),
+            Type::Array { .. } | Type::RuntimeArray { .. } => {
+                (self.stride(id, matrix).wrapping_mul(index), part(matrix, None))
+            }
             Type::Matrix { .. } if !matrix.row_major => (matrix.stride * index, part(matrix, None)),
             Type::Matrix { column, .. } => {
                 let scalar = self.part(*column, 0).map_or(0, |s| u64::from(self.width(s) / 8));

@@ -3,49 +3,106 @@
 //! The table is searched where the pointer is first used or, if that is in a loop that does not compute the pointer, where it is
 //! computed: a loop over the elements of a buffer does not search.
 
-use super::super::accesses::chains;
 use super::super::module::ModulePlanter;
 use super::super::planter::Planter;
 use super::super::values::ValueFacts;
 use super::buffer_finder::{BufferFinder, write_address};
 use crate::analysis::effects::EffectPoint;
+use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
-use crate::spv::{Id, op};
+use crate::spv::op::storage_class;
+use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// A place in a function: before the instruction at a word offset.
 type Point = (BlockIndex, usize);
 
+/// The buffer that a pointer belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Base {
+    /// The pointer.
+    pub(super) pointer: Id,
+    /// Its range of addresses, a vector of four words.
+    pub(super) range: Id,
+    /// Where the range is computed, behind which everything about it may be.
+    pub(super) at: usize,
+    /// Whether that is outside of a loop that the access is in.
+    pub(super) is_outside_loop: bool,
+}
+
 /// The pointers of a function whose buffers are known.
 #[derive(Default)]
 pub(super) struct Bases {
-    /// The ranges of addresses, vectors of four words, and where each was computed.
-    buffers: HashMap<Id, Vec<(Point, Id)>>,
+    /// The ranges, and where each was computed.
+    ranges: HashMap<Id, Vec<(Point, Id)>>,
     /// Where each physical pointer of the function can be used first.
     definitions: Option<HashMap<Id, Point>>,
+    /// Loads of pointers from push constants at the start of the function, by the variable and the indices.
+    pushed: HashMap<Vec<Id>, Id>,
 }
 
 impl Bases {
-    /// The range of the buffer that a pointer belongs to which is accessed at `point`.
-    pub(super) fn buffer_of(
+    /// The pointer that another one is, as early as possible: whatever loads and copies are between, and of push constants one that is
+    /// loaded where the function begins.
+    pub(super) fn original<'w>(
+        &mut self,
+        planter: &mut Planter<'_, '_, 'w>,
+        facts: &mut ValueFacts<'_, '_, '_, 'w>,
+        pointer: Id,
+    ) -> Id {
+        let index = planter.index;
+        let original = facts.original(pointer);
+        if index.type_of(original) != index.type_of(pointer) {
+            return pointer;
+        }
+        let Some((load, variable, indices)) = pushed(index, original) else {
+            return original;
+        };
+        if facts.function.block_of(original) == planter.function.blocks.iter().next() {
+            return original;
+        }
+        let key: Vec<Id> = [variable].into_iter().chain(indices.iter().copied()).collect();
+        *self.pushed.entry(key).or_insert_with(|| {
+            let (_, at) = begin(planter);
+            planter.insert(at, |out| {
+                let mut at = variable;
+                if !indices.is_empty() {
+                    at = out.emit(
+                        op::AccessChain,
+                        index.type_of(load.pointer()),
+                        (variable, indices.as_slice()),
+                    );
+                }
+                out.emit(op::Load, load.result_type(), (at, Words(load.from(4))))
+            })
+        })
+    }
+
+    /// The buffer of a pointer through which memory is accessed at `point`.
+    pub(super) fn of(
         &mut self,
         planter: &mut Planter<'_, '_, '_>,
         facts: &ValueFacts<'_, '_, '_, '_>,
         pointer: Id,
         point: &EffectPoint,
-    ) -> Id {
-        let base = base_of(planter, pointer);
-        let ranges = self.buffers.get(&base).into_iter().flatten();
+    ) -> Base {
+        let ranges = self.ranges.get(&pointer).into_iter().flatten();
         let dominates = |(block, offset): Point| match block == point.block {
             true => offset <= point.offset,
             false => facts.function.graph.dominates(block, point.block),
         };
-        if let Some((_, buffer)) = ranges.into_iter().find(|(at, _)| dominates(*at)) {
-            return *buffer;
+        let base = |planter: &Planter<'_, '_, '_>, (block, at): Point, range| Base {
+            pointer,
+            range,
+            at,
+            is_outside_loop: loop_depth(planter, block) < loop_depth(planter, point.block),
+        };
+        if let Some((at, range)) = ranges.into_iter().find(|(at, _)| dominates(*at)) {
+            return base(planter, *at, *range);
         }
         let here = (point.block, point.offset);
         let definitions = self.definitions.get_or_insert_with(|| definitions(planter));
-        let definition = definitions.get(&base).copied().unwrap_or_else(|| begin(planter));
+        let definition = definitions.get(&pointer).copied().unwrap_or_else(|| begin(planter));
         let is_in_outer_loop = loop_depth(planter, definition.0) < loop_depth(planter, point.block);
         let at = if is_in_outer_loop && dominates(definition) {
             definition
@@ -53,26 +110,27 @@ impl Bases {
             here
         };
         let BufferFinder { buffer_of, .. } = planter.buffer_finder();
-        let buffer = planter.insert(at.1, |out| {
+        let range = planter.insert(at.1, |out| {
             let uint = out.uint();
             let range = out.vector(uint, 4);
-            let (address, _) = write_address(out, base);
+            let (address, _) = write_address(out, pointer);
             out.emit(op::FunctionCall, range, (buffer_of, address))
         });
-        self.buffers.entry(base).or_default().push((at, buffer));
-        buffer
+        self.ranges.entry(pointer).or_default().push((at, range));
+        base(planter, at, range)
     }
 }
-
-/// The pointer that the access chains of a pointer begin with.
-fn base_of(planter: &Planter<'_, '_, '_>, pointer: Id) -> Id {
-    let is_chain = |opcode| {
-        matches!(
-            opcode,
-            op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::CopyObject
-        )
+/// The load of a pointer from push constants at constant indices: the variable, and the indices.
+fn pushed<'w>(index: &Index<'w>, pointer: Id) -> Option<(Inst<'w>, Id, Vec<Id>)> {
+    let load = index.def(pointer).filter(|inst| inst.opcode() == op::Load)?;
+    let chain = index.def(load.pointer())?;
+    let (variable, indices) = match chain.opcode() {
+        op::AccessChain | op::InBoundsAccessChain => (index.def(chain.id(3))?, chain.ids(4).collect()),
+        _ => (chain, Vec::new()),
     };
-    chains(planter.index, pointer, is_chain).1
+    let is_pushed = variable.opcode() == op::Variable && variable.storage_class() == storage_class::PushConstant;
+    let are_constant = indices.iter().all(|id| index.opcode(*id) == op::Constant);
+    (is_pushed && are_constant).then(|| (load, variable.result(), indices))
 }
 
 /// Where the values of the function can be used first.
@@ -95,15 +153,13 @@ fn definitions(planter: &Planter<'_, '_, '_>) -> HashMap<Id, Point> {
 /// Where the parameters and the constants of the function can be used first.
 fn begin(planter: &Planter<'_, '_, '_>) -> Point {
     let index = planter.index;
-    let first = planter
-        .function
-        .blocks
-        .iter()
-        .zip(index.blocks_of(planter.function))
-        .next();
-    let place = first.and_then(|(number, block)| {
-        let mut insts = index.insts(block.offset, block.end);
-        let behind = insts.find(|inst| !matches!(inst.opcode(), op::Label | op::Variable))?;
+    let blocks = planter.function.blocks.iter().zip(index.blocks_of(planter.function));
+    let place = blocks.take(1).find_map(|(number, block)| {
+        let insts = || index.insts(block.offset, block.end);
+        // There may be lines between variables.
+        let last = insts().filter(|inst| inst.opcode() == op::Variable).last();
+        let from = last.map_or(block.offset, |variable| variable.offset);
+        let behind = insts().find(|inst| inst.offset > from)?;
         Some((number, behind.offset))
     });
     place.unwrap_or_default()
