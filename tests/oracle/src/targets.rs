@@ -4,7 +4,7 @@
 
 use crate::check::{Subject, check};
 use crate::choices::Choices;
-use crate::generate::{Generated, GeneratorOptions, generate};
+use crate::generate::{Generated, GeneratorOptions, Unsound, generate, generate_addresses, generate_workgroup};
 use crate::module::Module;
 use crate::mutate::{Mutation, mutate};
 use crate::plant::{Density, Trigger, plant};
@@ -19,6 +19,9 @@ use vkabort_record::message::Message;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
 use vkabort_record::snapshot::Snapshot;
+
+/// Address of the table of buffers, which the check of addresses needs.
+const BUFFER_TABLE: u64 = 0x10_0000;
 
 /// Classification of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +51,11 @@ pub fn mutated(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
     let changes: Vec<Mutation> = (0..choices.below(6)).map(|_| Mutation::choose(choices)).collect();
     let options = options(choices);
-    let mut words = planted_module(choices, 0).0.words;
+    let mut words = match choices.below(4) {
+        0 => generate_addresses(choices).0,
+        1 => generate_workgroup(choices, Unsound::Barriers).0,
+        _ => planted_module(choices, 0).0.words,
+    };
     mutate(&mut words, &changes);
     try_commands(&words);
     try_words(&words, &options)
@@ -60,6 +67,7 @@ fn try_commands(words: &[u32]) {
         lowers: LoweredFeatures::default(),
         sanitize: Sanitize {
             checks: Checks::all(),
+            buffer_table: Some(BUFFER_TABLE),
             ..Sanitize::default()
         },
         max_message_bytes: u32::MAX,
@@ -142,6 +150,7 @@ fn options(choices: &mut Choices) -> Options {
     let mut sanitize = Sanitize::default();
     if choices.chance(30) {
         sanitize.checks = Checks::all();
+        sanitize.buffer_table = Some(BUFFER_TABLE);
     }
     Options {
         sanitize,
