@@ -12,7 +12,7 @@ use vkabort_test_kit::{process, root};
 type Slow = (&'static [&'static str], &'static [&'static str]);
 
 /// What every command covers.
-const COMMON: [&str; 9] = [
+const COMMON: [&str; 10] = [
     "Cargo.lock",
     "Cargo.toml",
     "record",
@@ -20,6 +20,7 @@ const COMMON: [&str; 9] = [
     "vk-ext",
     "layer",
     "manifest",
+    "settings",
     "spirv-builder",
     ".cargo",
 ];
