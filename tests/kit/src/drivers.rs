@@ -145,6 +145,9 @@ pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
     Ok(Driver::of_manifest(manifest))
 }
 
+/// Variable with the folder of the validation layer on a machine without the repository.
+pub const VALIDATION_VARIABLE: &str = "VKABORT_TEST_VALIDATION";
+
 /// Folder with only the validation layer's manifest, for programs on `driver`.
 ///
 /// # Errors
@@ -152,6 +155,7 @@ pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
 /// The validation layer is not installed.
 pub fn validation_layer(driver: Option<&Driver>) -> std::result::Result<PathBuf, String> {
     let folder = driver.and_then(|driver| driver.validation.clone());
+    let folder = folder.or_else(|| std::env::var_os(VALIDATION_VARIABLE).map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| TestDriver::SwiftShader.folder().join("validation"));
     if folder.join("VkLayer_khronos_validation.json").is_file() {
         Ok(folder)

@@ -43,6 +43,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_addresses::a_member_in_a_loop" => fault(gpu, MEMBER), set(ADDRESSES),
         logs(&["a load of 4 bytes", "`t.all[2].b`", "address: right behind `particles` (4096 bytes)"]);
     "sanitize_addresses::what_loops_access" => silent_if(gpu, LOOPS), set(ALL_CHECKS), silent();
+    "sanitize_addresses::what_negative_indices_access" => silent_if(gpu, FROM_THE_MIDDLE), set(ALL_CHECKS), silent();
     "sanitize_addresses::in_a_callee" => fault(gpu, "result = take(particles, word == 7u ? 5000u : i);"), set(ADDRESSES),
         logs(&["a load of 4 bytes", "`taken.values[at]`", "`take`"]);
     "sanitize_addresses::in_a_continue_construct" => fault(gpu, CONTINUE), set(ADDRESSES),
@@ -93,6 +94,16 @@ const LOOPS: &str = "
         t.all[at].b = 2u;
         result += t.all[2].b;
     }";
+/// Indices are signed. An invocation that reads something else ends early.
+const FROM_THE_MIDDLE: &str = "
+    Particles middle = Particles(addresses[0] + uvec2(2048u, 0u));
+    Triples last = Triples(addresses[0] + uvec2(4092u, 0u));
+    int back = word == 7u ? -170 : -171;
+    if (middle.values[back] != 5u || last.all[back].b != 5u) { return; }
+    for (int at = back; at < -168; at++) { if (middle.values[at] + last.all[at].b != 10u) { return; } }
+    middle.values[back + 10] = 6u;
+    last.all[back + 10].c = 7u;
+    if (particles.values[522 + back] != 6u || particles.values[1055 + 3 * back] != 7u) { return; }";
 const CONTINUE: &str = "
     for (uint at = 0u; at < 3u; result += particles.values[word == 7u ? 1025u : at]) { at++; }";
 const INSIDE: &str = "

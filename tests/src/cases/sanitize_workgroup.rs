@@ -1,11 +1,13 @@
 //! Checks of workgroups: barriers that not all invocations reach, and data races in shared memory.
 
 use super::checked_body::{compile, expect};
+use super::objects::ask_properties;
 use super::support::{MARK, expect_success, marked, run, run_specialised, without_abort};
-use crate::case::{Case, cases};
+use crate::case::{Case, Skip, cases};
 use crate::glsl_debug::{self, Form};
 use crate::vk::{Buffer, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
+use ash::vk;
 use vkabort_record::shadow_area::BLOCKS;
 
 const ALL: &[(&str, &str)] = &[("sanitize", "all"), ("loop_budget", "60000")];
@@ -218,6 +220,9 @@ void main() {
 /// A tile of all shared memory but `free` words, in dispatches one after the other. If it `races`, each workgroup of every other one has
 /// a race, which at least one reports: those that report it free their block. Without a race all invocations reach their end.
 fn tiles(gpu: &Gpu, ty: &str, free: u32, races: bool) -> Result<()> {
+    if !races && gpu.properties.device_type != vk::PhysicalDeviceType::CPU {
+        return Err(Skip("a GPU runs more workgroups at once than have a block, which is logged".into()).into());
+    }
     let length = gpu.properties.limits.max_compute_shared_memory_size / 4 - free;
     let text = format!(
         "#version 460
@@ -256,6 +261,11 @@ void main() {{
 fn subgroups(gpu: &Gpu, body: &str, is_silent: bool) -> Result<()> {
     let extension = "#extension GL_KHR_shader_subgroup_basic : require";
     let spirv = shader_with(extension, body)?;
+    let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
+    ask_properties(gpu, &mut subgroups);
+    if !is_silent && subgroups.subgroup_size >= 32 {
+        return Err(Skip("the workgroup is one subgroup, which executes in order".into()).into());
+    }
     match is_silent {
         true => expect(gpu, &spirv, &[], true),
         false => run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ()),

@@ -36,6 +36,9 @@ pub struct Args {
     /// Run only these parts
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Measure the validation layer, too, whose manifest VkLayer_khronos_validation.json is in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub validation: Option<PathBuf>,
     /// At the end, make the driver lose the device: by a real memory fault, then by a long-running loop. Skipped on CPU
     /// drivers
     #[arg(long)]

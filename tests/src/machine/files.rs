@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vkabort_test_kit::bundle::{ABOUT, COMMAND, DRIVER, FILES, SPIRV_TOOLS};
 use vkabort_test_kit::drivers::{self, Driver};
 use vkabort_test_kit::layer::{self, LIBRARY_FILE, Layer};
@@ -32,12 +32,14 @@ pub struct Bundle {
 
 impl Bundle {
     /// Locates the files in a folder and writes the manifests, with the libraries' absolute paths, into a scratch folder.
-    /// Tells this process and its children where the files of the cases are.
+    /// Tells this process and its children where the files of the cases are, and this process where the validation layer is.
     ///
     /// # Errors
     ///
     /// A file is missing or cannot be written.
-    pub fn open(folder: PathBuf) -> Result<Self> {
+    pub fn open(folder: PathBuf, validation: Option<&Path>) -> Result<Self> {
+        let validation = validation.map(fs::canonicalize).transpose();
+        let validation = validation.context("the folder of --validation")?;
         let scratch = folder_in(&std::env::temp_dir())?;
         let layer = layer::write_manifests(&folder.join(LIBRARY_FILE), &scratch.path().join("layer"))?;
         let test_driver = drivers::write_manifest(&folder.join(DRIVER), &scratch.path().join("driver.json"))?;
@@ -45,6 +47,9 @@ impl Bundle {
         unsafe {
             std::env::set_var(files::VARIABLE, folder.join(FILES));
             std::env::set_var(spirv_tools::VARIABLE, folder.join(SPIRV_TOOLS));
+            if let Some(validation) = validation {
+                std::env::set_var(drivers::VALIDATION_VARIABLE, validation);
+            }
         }
         Ok(Self {
             folder,

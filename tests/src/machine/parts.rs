@@ -25,22 +25,42 @@ fn family(case: &Case) -> &'static str {
     end.map_or(case.name, |end| case.name.get(..end).unwrap_or_default())
 }
 
-/// All parts. `is_native`: the driver has the extension, so the checks run on it too.
-pub fn all(is_native: bool, traps: bool) -> Vec<Part> {
+/// What runs beside the cases of every machine.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// The driver has the extension, so the checks run on it, too.
+    pub is_native: bool,
+    /// Cases that make the driver lose the device.
+    pub traps: bool,
+    /// Measurements of the validation layer.
+    pub validation: bool,
+}
+
+impl Extent {
+    /// Everything.
+    pub const ALL: Self = Self {
+        is_native: true,
+        traps: true,
+        validation: true,
+    };
+}
+
+/// All parts.
+pub fn all(extent: Extent) -> Vec<Part> {
     let cases = cases::all();
     let (checks, others): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.rule.is_some());
     let (on_request, others): (Vec<Case>, Vec<Case>) = others
         .into_iter()
         .partition(|case| case.schedule == Schedule::OnRequest);
-    // The validation layer is not part of the bundle.
-    let measurements = MEASUREMENTS.iter().filter(|case| case.layers != Layers::Validation);
+    let is_measured = |case: &&Case| case.layers != Layers::Validation || extent.validation;
+    let measurements = MEASUREMENTS.iter().filter(is_measured);
     let measurements: Vec<Case> = measurements.copied().collect();
     let mut parts = Vec::new();
-    let native = if is_native { checks.clone() } else { Vec::new() };
+    let native = if extent.is_native { checks.clone() } else { Vec::new() };
     for (prefix, cases) in [("", checks), (NATIVE, native), ("", others), ("", measurements)] {
         add(&mut parts, prefix, cases);
     }
-    if traps {
+    if extent.traps {
         add(&mut parts, "", on_request);
     }
     parts
@@ -64,11 +84,11 @@ fn add(parts: &mut Vec<Part>, prefix: &str, cases: Vec<Case>) {
 /// # Errors
 ///
 /// A name matches no part.
-pub fn choose(names: &[String], is_native: bool, traps: bool) -> Result<Vec<Part>> {
-    let mut parts = all(is_native, traps);
+pub fn choose(names: &[String], extent: Extent) -> Result<Vec<Part>> {
+    let mut parts = all(extent);
     for name in names {
         if !parts.iter().any(|part| part.name == *name) {
-            match all(true, true).iter().any(|part| part.name == *name) {
+            match all(Extent::ALL).iter().any(|part| part.name == *name) {
                 true if name.starts_with(NATIVE) => bail!("{name}: the driver does not have the extension itself"),
                 true => bail!("{name} makes the driver lose the device: add --traps"),
                 false => bail!("`{name}` is not a part; --parts lists them"),
@@ -88,6 +108,7 @@ pub fn target(bundle: &Bundle, device: &Chosen, part: &Part, case: &Case) -> Res
     let is_native = part.name.starts_with(NATIVE);
     let placement = match is_native {
         true => Placement::WithoutLayer,
+        false if case.layers == Layers::Validation => Placement::ValidationAlone,
         false => Placement::without_validation(case.layers),
     };
     match case.driver {
@@ -102,9 +123,16 @@ pub fn target(bundle: &Bundle, device: &Chosen, part: &Part, case: &Case) -> Res
 mod tests {
     use super::*;
 
+    const TRAPS: Extent = Extent {
+        is_native: false,
+        traps: true,
+        validation: false,
+    };
+    const NO_TRAPS: Extent = Extent { traps: false, ..TRAPS };
+
     #[test]
     fn every_case_is_in_one_part() {
-        let parts = all(false, true);
+        let parts = all(TRAPS);
         let count = |case: &Case| {
             parts
                 .iter()
@@ -119,14 +147,14 @@ mod tests {
 
     #[test]
     fn traps_come_last_and_need_the_flag() {
-        let names = |traps| all(false, traps).into_iter().map(|part| part.name).collect::<Vec<_>>();
-        assert!(names(true).ends_with(&["real_fault".into(), "real_hang".into()]));
-        assert!(choose(&["real_hang".into()], false, false).is_err());
+        let names = |extent| all(extent).into_iter().map(|part| part.name).collect::<Vec<_>>();
+        assert!(names(TRAPS).ends_with(&["real_fault".into(), "real_hang".into()]));
+        assert!(choose(&["real_hang".into()], NO_TRAPS).is_err());
         assert_eq!(
-            choose(&["real_hang".into()], false, true).map_or(0, |parts| parts.len()),
+            choose(&["real_hang".into()], TRAPS).map_or(0, |parts| parts.len()),
             1
         );
-        assert!(choose(&["benches".into()], true, true).is_err());
-        assert!(choose(&[format!("{NATIVE}abort")], false, true).is_err());
+        assert!(choose(&["benches".into()], Extent::ALL).is_err());
+        assert!(choose(&[format!("{NATIVE}abort")], TRAPS).is_err());
     }
 }

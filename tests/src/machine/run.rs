@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::device::{Chosen, Devices, describe};
 use super::files::Bundle;
-use super::parts::{self, Part};
+use super::parts::{self, Extent, Part};
 use crate::case::{Case, Schedule};
 use crate::harness::{Placement, environment};
 use crate::measure::shaders::Variant;
@@ -32,9 +32,9 @@ pub fn main(folder: PathBuf) -> ExitCode {
 }
 
 fn run(folder: PathBuf, args: &Args) -> Result<ExitCode> {
-    let bundle = Bundle::open(folder)?;
+    let bundle = Bundle::open(folder, args.validation.as_deref())?;
     if args.parts {
-        parts::all(true, true).iter().for_each(|part| println!("{}", part.name));
+        parts::all(Extent::ALL).iter().for_each(|part| println!("{}", part.name));
         return Ok(ExitCode::SUCCESS);
     }
     let devices = Devices::find(&bundle)?;
@@ -43,7 +43,12 @@ fn run(folder: PathBuf, args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let device = devices.choose(args.device.as_deref())?;
-    let parts = parts::choose(&args.only, device.is_native(), args.traps)?;
+    let extent = Extent {
+        is_native: device.is_native(),
+        traps: args.traps,
+        validation: args.validation.is_some(),
+    };
+    let parts = parts::choose(&args.only, extent)?;
     let mut out = Out::new(args.out.as_deref())?;
     let about = about(&bundle, &device)?;
     out.print(&format!(

@@ -2,7 +2,7 @@
 //! benchmarks, executed. The layers of the process decide who checks, so that one process measures one variant.
 
 use super::shaders::{self, OPERATIONS, Shader, Variant};
-use super::shortest;
+use super::{rounds, shortest};
 use crate::case::Context;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
@@ -12,8 +12,8 @@ use vkabort_runner::Measurement;
 
 /// Dispatches per shader.
 const SAMPLES: usize = 15;
-/// Iterations of the generated loops.
-const ROUNDS: u32 = 64;
+/// Words that an invocation of `gather.comp` reads.
+const GATHERED: u32 = 64;
 /// Workgroups for the generated loops, of 64 invocations each.
 const GROUPS: u32 = 2048;
 
@@ -32,8 +32,8 @@ struct Job {
 /// A call fails, or the checks are missing.
 pub fn measure(variant: Variant, mut each: impl FnMut(&Measurement)) -> Result<()> {
     prove(variant)?;
-    for job in jobs()? {
-        let gpu = Gpu::open(&Context::default())?;
+    let gpu = Gpu::open(&Context::default())?;
+    for job in jobs(rounds(&gpu))? {
         let device = device(&gpu)?;
         let buffers = job.buffers.iter().map(|words| Buffer::near(&device, words));
         let buffers = buffers.collect::<Result<Vec<_>>>()?;
@@ -108,14 +108,15 @@ fn prove(variant: Variant) -> Result<()> {
     Ok(())
 }
 
-fn jobs() -> Result<Vec<Job>> {
+/// The dispatches. `rounds`: iterations of the generated loops.
+fn jobs(rounds: u32) -> Result<Vec<Job>> {
     let mut jobs = vec![
         file("copy.comp", 16384, &[1 << 20], [1 << 20, 1 << 20, 0])?,
         file(
             "gather.comp",
             512,
-            &[ROUNDS, 1024],
-            [512 * 64 * ROUNDS, 4 * 1024, 4 * 512 * 64],
+            &[GATHERED, 1024],
+            [512 * 64 * GATHERED, 4 * 1024, 4 * 512 * 64],
         )?,
         file("matmul.comp", 64, &[16, 1024, 256], [16 * 256, 256 * 1024, 16 * 1024])?,
         file(
@@ -136,7 +137,7 @@ fn jobs() -> Result<Vec<Job>> {
     for shader in loops.into_iter().chain(operations) {
         let modules = shader.compile(Variant::Unchecked)?.context("a shader without checks")?;
         let mut words = vec![1; 2 + 1024 + 64 * GROUPS as usize];
-        words.splice(..2, [ROUNDS, 1024]);
+        words.splice(..2, [rounds, 1024]);
         jobs.push(Job {
             name: shader.name(),
             spirv: modules.into_iter().next().context("a module")?,

@@ -3,7 +3,7 @@
 
 use super::memory_shaders::{HEAD, checks, compile};
 use super::shaders::{Shader, Variant};
-use super::shortest;
+use super::{rounds, shortest};
 use crate::case::Context;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
@@ -14,8 +14,6 @@ use vkabort_runner::Measurement;
 
 /// Dispatches per shader.
 const SAMPLES: usize = 15;
-/// Iterations.
-const ROUNDS: u32 = 64;
 /// Workgroups, of 64 invocations each.
 const GROUPS: u32 = 512;
 
@@ -33,7 +31,7 @@ pub fn measure(variant: Variant, check: Option<Check>, mut each: impl FnMut(&Mea
     };
     let device = Device::with(&gpu, options)?;
     let values = Buffer::addressed(&device, &[1; 1024], vk::BufferUsageFlags::STORAGE_BUFFER)?;
-    let words = words(values.address());
+    let words = words(rounds(&gpu), values.address());
     if let (Variant::GpuAv, Some(check)) = (variant, check) {
         prove(&device, &context, check)?;
     }
@@ -66,9 +64,9 @@ pub fn measure(variant: Variant, check: Option<Check>, mut each: impl FnMut(&Mea
 }
 
 /// The words of the shaders' buffer.
-fn words(address: u64) -> Vec<u32> {
+fn words(rounds: u32, address: u64) -> Vec<u32> {
     let mut words = vec![1; HEAD + 1024 + 64 * GROUPS as usize];
-    words.splice(..HEAD, [ROUNDS, 8, address as u32, (address >> 32) as u32]);
+    words.splice(..HEAD, [rounds, 8, address as u32, (address >> 32) as u32]);
     words
 }
 
@@ -76,7 +74,7 @@ fn words(address: u64) -> Vec<u32> {
 fn prove(device: &Device<'_>, context: &Context, check: Check) -> Result<()> {
     // What is beyond it is in the same block of the heap.
     let values = Buffer::addressed(device, &[1; 1022], vk::BufferUsageFlags::STORAGE_BUFFER)?;
-    let buffer = Buffer::near(device, &words(values.address()))?;
+    let buffer = Buffer::near(device, &words(1, values.address()))?;
     let kernel = Kernel::new(device, &compile(check, true)?, &[&buffer])?;
     let result = kernel.run_to_end(GROUPS)?;
     ensure!(result == vk::Result::SUCCESS, "the fault ended with {result:?}");
