@@ -13,10 +13,7 @@ pub(crate) fn commands(commands: &[CommandReport], count: u64, shared: &[String]
             let mut lines = vec![format!("one of {} commands:", count)];
             lines.extend(several.iter().map(|command| {
                 let own = command.labels.get(shared.len()..).unwrap_or_default();
-                match own {
-                    [] => phrase(command),
-                    own => format!("{} (labels: {})", phrase(command), own.join(" > ")),
-                }
+                with_labels(command, own)
             }));
             let more = count.saturating_sub(several.len() as u64);
             lines.extend((more > 0).then(|| format!("... {more} more")));
@@ -25,19 +22,29 @@ pub(crate) fn commands(commands: &[CommandReport], count: u64, shared: &[String]
     }
 }
 
-/// `labels: shadows > cull`.
+/// `labels: shadows > cull`. wgpu's labels may have no name; they are not shown.
 pub(crate) fn labels(shared: &[String]) -> Option<String> {
-    (!shared.is_empty()).then(|| format!("labels: {}", shared.join(" > ")))
+    let named: Vec<&str> = shared
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !name.is_empty())
+        .collect();
+    (!named.is_empty()).then(|| format!("labels: {}", named.join(" > ")))
+}
+
+/// `vkCmdDispatch(8, 8, 1), the 12th of command buffer "frame" (labels: cull)`.
+fn with_labels(command: &CommandReport, own: &[String]) -> String {
+    match labels(own) {
+        None => phrase(command),
+        Some(labels) => format!("{} ({labels})", phrase(command)),
+    }
 }
 
 impl QueueProgress {
     /// `queue "compute": between vkCmdDispatch(8, 8, 1), the 2nd of command buffer "frame", which had ended, and vkCmdDraw(3, 1, 0, 0),
     /// the 3rd of command buffer "frame" (labels: cube), which had begun`.
     pub fn text(&self) -> String {
-        let place = |command: &CommandReport| match command.labels.as_slice() {
-            [] => phrase(command),
-            labels => format!("{} (labels: {})", phrase(command), labels.join(" > ")),
-        };
+        let place = |command: &CommandReport| with_labels(command, &command.labels);
         let queue = queues(std::slice::from_ref(&self.queue)).unwrap_or_default();
         let begun = place(&self.begun);
         match &self.ended {
@@ -127,6 +134,11 @@ mod tests {
         );
         assert_eq!(labels(&shared).as_deref(), Some("labels: shadows"));
         assert_eq!(labels(&[]), None);
+        assert_eq!(labels(&[String::new()]), None);
+        assert_eq!(
+            labels(&[String::new(), "cull".to_owned()]).as_deref(),
+            Some("labels: cull")
+        );
     }
 
     #[test]

@@ -10,10 +10,18 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
-    "cooperative_matrix::an_abort_in_the_body_of_a_loop" => multiply(gpu, Some((2, 7.0, "step %u")));
-    "cooperative_matrix::an_abort_in_the_condition_of_a_loop" => multiply(gpu, Some((3, 8.0, "continue %u")));
-    "cooperative_matrix::without_an_abort" => multiply(gpu, None), silent();
+    "cooperative_matrix::an_abort_in_the_body_of_a_loop" => multiply(gpu, ALONE, Some((2, 7.0, "step %u")));
+    "cooperative_matrix::an_abort_in_the_condition_of_a_loop" => multiply(gpu, ALONE, Some((3, 8.0, "continue %u")));
+    "cooperative_matrix::without_an_abort" => multiply(gpu, ALONE, None), silent();
+    // NVIDIA's 580 lost the device where the words of the checks moved the arrays.
+    "cooperative_matrix::in_shared_memory_with_words_of_checks" => multiply(gpu, STAGED, None),
+        set(&[("sanitize", "barriers,races,initialized"), ("log_level", "error")]), silent();
 };
+
+/// Matrices from a buffer.
+const ALONE: &str = "abort/matrices.comp";
+/// Matrices that go through shared memory.
+const STAGED: &str = "abort/staged_matrices.comp";
 
 /// M, N and K of products of 16-bit floats with 32-bit sums.
 fn dimensions(gpu: &Gpu) -> Result<[u32; 3]> {
@@ -30,7 +38,7 @@ fn dimensions(gpu: &Gpu) -> Result<[u32; 3]> {
 }
 
 /// Adds four products of matrices of ones. With an abort: the step, the value that makes it abort, and the message.
-fn multiply(gpu: &Gpu, abort: Option<(usize, f32, &str)>) -> Result<()> {
+fn multiply(gpu: &Gpu, shader: &str, abort: Option<(usize, f32, &str)>) -> Result<()> {
     let name = ash::khr::cooperative_matrix::NAME;
     gpu.require_extension(name)?;
     let (_, newer) = gpu.features();
@@ -60,7 +68,7 @@ fn multiply(gpu: &Gpu, abort: Option<(usize, f32, &str)>) -> Result<()> {
     let mut kernel = Kernel::bound(device, &[&ones, &steps])?;
     let special = [m, n, k, invocations];
     let special: Vec<_> = (0..).zip(special.map(|value| value.to_le_bytes().to_vec())).collect();
-    kernel.create(&glsl::compile("abort/matrices.comp")?, &special, None)?;
+    kernel.create(&glsl::compile(shader)?, &special, None)?;
     let (_submission, result) = kernel.run(1)?;
     expect_end(result, abort.is_some())?;
     let Some((step, _, text)) = abort else {

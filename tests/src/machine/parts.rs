@@ -150,10 +150,7 @@ mod tests {
         let names = |extent| all(extent).into_iter().map(|part| part.name).collect::<Vec<_>>();
         assert!(names(TRAPS).ends_with(&["real_fault".into(), "real_hang".into()]));
         assert!(choose(&["real_hang".into()], NO_TRAPS).is_err());
-        assert_eq!(
-            choose(&["real_hang".into()], TRAPS).map_or(0, |parts| parts.len()),
-            1
-        );
+        assert_eq!(choose(&["real_hang".into()], TRAPS).map_or(0, |parts| parts.len()), 1);
         assert!(choose(&["benches".into()], Extent::ALL).is_err());
         assert!(choose(&[format!("{NATIVE}abort")], TRAPS).is_err());
     }

@@ -34,7 +34,9 @@ pub fn main(folder: PathBuf) -> ExitCode {
 fn run(folder: PathBuf, args: &Args) -> Result<ExitCode> {
     let bundle = Bundle::open(folder, args.validation.as_deref())?;
     if args.parts {
-        parts::all(Extent::ALL).iter().for_each(|part| println!("{}", part.name));
+        parts::all(Extent::ALL)
+            .iter()
+            .for_each(|part| println!("{}", part.name));
         return Ok(ExitCode::SUCCESS);
     }
     let devices = Devices::find(&bundle)?;

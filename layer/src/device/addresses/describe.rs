@@ -36,17 +36,39 @@ impl Place {
     }
 }
 
+/// What a driver adds to an address that takes a negative index of 32 bits for a large one, as NVIDIA's 580 does.
+const UNSIGNED: u64 = 1 << 32;
+
 /// Where `bytes` bytes at an address are, which are not in the buffer that the pointer belongs to. `destroyed`: the last ones first.
 pub fn describe<'a>(
     (address, bytes): (u64, u64),
     live: &[Place],
-    mut destroyed: impl Iterator<Item = &'a Place>,
+    destroyed: impl Iterator<Item = &'a Place> + Clone,
 ) -> String {
     match address {
         0 => return "null".to_owned(),
         1..NULL_BYTES => return format!("null + {address}"),
+        _ if live.is_empty() && !destroyed.clone().any(|place| place.contains(address)) => {
+            return "the program has no buffer with an address".to_owned();
+        }
         _ => {}
     }
+    let found = beside_buffers((address, bytes), live, destroyed.clone());
+    let signed = || {
+        let found = beside_buffers((address.checked_sub(UNSIGNED)?, bytes), live, destroyed)?;
+        Some(format!(
+            "near no buffer; if the driver has taken a negative index for one above 2147483647: {found}"
+        ))
+    };
+    found.or_else(signed).unwrap_or_else(|| "near no buffer".to_owned())
+}
+
+/// Where an address is by buffers that it is in or near.
+fn beside_buffers<'a>(
+    (address, bytes): (u64, u64),
+    live: &[Place],
+    mut destroyed: impl Iterator<Item = &'a Place>,
+) -> Option<String> {
     let before = live.iter().filter(|place| place.end <= address);
     let before = before
         .max_by_key(|place| place.end)
@@ -55,19 +77,19 @@ pub fn describe<'a>(
     let around = live.iter().filter(|place| place.contains(address));
     if let Some(place) = around.max_by_key(|place| place.end) {
         let beyond = bytes.saturating_sub(place.end - address);
-        return match before {
+        return Some(match before {
             _ if beyond > 0 => format!("the last {beyond} of the {bytes} bytes are beyond {}", place.show()),
             Some((0, other)) => format!("right behind {}, in {}", other.show(), place.show()),
             Some((distance, other)) => format!("{distance} bytes beyond {}, in {}", other.show(), place.show()),
             None => format!("in {}, another buffer than that of the pointer", place.show()),
-        };
+        });
     }
     if let Some(place) = destroyed.find(|place| place.contains(address)) {
-        return format!(
+        return Some(format!(
             "{} bytes into {}, which was destroyed",
             address - place.start,
             place.show()
-        );
+        ));
     }
     let behind = live.iter().filter(|place| address < place.start);
     let behind = behind
@@ -75,13 +97,12 @@ pub fn describe<'a>(
         .map(|place| (place.start - address, place));
     let behind = behind.filter(|(distance, place)| place.is_near(*distance));
     match (before, behind) {
-        (Some((0, place)), _) => format!("right behind {}", place.show()),
+        (Some((0, place)), _) => Some(format!("right behind {}", place.show())),
         (Some((distance, place)), other) if other.is_none_or(|(other, _)| distance <= other) => {
-            format!("{distance} bytes beyond {}", place.show())
+            Some(format!("{distance} bytes beyond {}", place.show()))
         }
-        (_, Some((distance, place))) => format!("{distance} bytes before {}", place.show()),
-        _ if live.is_empty() => "the program has no buffer with an address".to_owned(),
-        _ => "near no buffer".to_owned(),
+        (_, Some((distance, place))) => Some(format!("{distance} bytes before {}", place.show())),
+        (_, None) => None,
     }
 }
 
@@ -133,6 +154,10 @@ mod tests {
             "in `particles` (4096 bytes), another buffer than that of the pointer"
         );
         assert_eq!(show(0x7fff_0000_0000, 4), "near no buffer");
+        assert_eq!(
+            show(0x1_000f_fffc, 4),
+            "near no buffer; if the driver has taken a negative index for one above 2147483647: 4 bytes before `particles` (4096 bytes)"
+        );
         let none = describe((0x7fff_0000_0000, 4), &[], destroyed.iter());
         assert_eq!(none, "the program has no buffer with an address");
     }

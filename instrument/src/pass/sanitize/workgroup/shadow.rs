@@ -35,6 +35,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// `maxTaskPayloadSize` are at least 28,672 and 16,384.
 const MESH_SHARED_BYTES: u32 = 12 << 10;
 
+/// The variable takes a multiple of these words. Where it comes first, the program's arrays are as aligned as without it: loads of
+/// cooperative matrices need rows that are aligned to 16 bytes (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986), and drivers align an
+/// array of `uvec2` to 8 bytes behind it.
+const ALIGNED_WORDS: u32 = 4;
+
 /// Words in shared memory, and what an invocation knows of its workgroup.
 #[derive(Debug)]
 pub(crate) struct WorkgroupShadow {
@@ -74,7 +79,7 @@ impl WorkgroupShadow {
         Self {
             variable: None,
             words: 0,
-            room: room.unwrap_or(0) / 4,
+            room: room.unwrap_or(0) / (4 * ALIGNED_WORDS) * ALIGNED_WORDS,
             block: None,
             obstacle: match used {
                 _ if is_explicit => "shared memory is laid out explicitly",
@@ -221,7 +226,8 @@ impl WorkgroupShadow {
             self.variable(out);
         }
         let Some(variable) = self.variable else { return };
-        let (uint, length) = (out.uint(), out.constant(self.words + u32::from(has_number)));
+        let words = self.words + u32::from(has_number);
+        let (uint, length) = (out.uint(), out.constant(words.next_multiple_of(ALIGNED_WORDS)));
         let array = out.array(uint, length);
         out.variable_as(variable, storage_class::Workgroup, array, None);
         out.name(variable, "vkabort_shadow");
