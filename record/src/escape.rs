@@ -22,6 +22,17 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// Appends [`printable`] text with this in front of each line but the first.
+pub fn push_indented(text: &str, indentation: &str, out: &mut String) {
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+            out.push_str(indentation);
+        }
+        escape_controls(line, out);
+    }
+}
+
 /// [`printable`] with line feeds and tabs escaped too, so that a name cannot pass for a line of its own.
 pub fn one_line(text: &str) -> String {
     let text = printable(text);

@@ -337,7 +337,7 @@ pub fn prints() -> String {
         ..PrintPlace::default()
     };
     let print = PrintLine {
-        place: place.clone(),
+        place: place.clone().into(),
         stage: "compute".into(),
         invocation: Invocation::Fragment { pixel: [3, 4] },
         text: "x = 5".into(),

@@ -1,7 +1,7 @@
 //! Delivers a report to people: log, messengers and dump folder.
 
 use super::dump::{self, RawData};
-use super::messengers::{self, Message};
+use super::messengers;
 use super::prints::history;
 use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
@@ -55,7 +55,7 @@ pub fn deliver(
         if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
             device.instance.log.line(Level::Warning, &warning);
         }
-        messengers::send(device, Message::Report(&report));
+        messengers::send_report(device, &report);
     }
     if let Some(text) = failure {
         device.instance.log.line(Level::Error, &text);

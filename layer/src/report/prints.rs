@@ -1,12 +1,13 @@
 //! Delivers prints: to the log and the messengers, as soon as a command shows them; and those that are left when the device is lost
 //! or destroyed, or the process ends.
 
-use super::messengers::{self, Message};
+use super::messengers;
 use crate::device::prints::{Prints, Reader};
 use crate::device::state::{AbortState, Device};
 use crate::locks::{lock, try_lock};
 use crate::log::{Format, Level};
 use crate::settings::Printf;
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use vkabort_record::report::{DroppedPrints, PrintLine};
 
@@ -43,9 +44,8 @@ pub fn deliver_last_prints(device: &Device, state: &AbortState) {
     let (lines, dropped) = prints.read_rest(&mut reader);
     show(device, &lines);
     device.instance.log.write(&text_of_dropped(device, &dropped));
-    for dropped in &dropped {
-        messengers::send(device, Message::Print(dropped.text().trim_end_matches('\n')));
-    }
+    let texts: Vec<String> = dropped.iter().map(DroppedPrints::text).collect();
+    messengers::send_prints(device, texts.iter().map(|text| text.trim_end_matches('\n')));
 }
 
 /// The text of the prints that are left when the process ends, for the log.
@@ -59,7 +59,11 @@ pub fn last_prints_text(device: &Device) -> String {
         return String::new();
     };
     let (lines, dropped) = prints.read_rest(&mut reader);
-    text_of(device, &lines) + &text_of_dropped(device, &dropped)
+    let mut text = String::new();
+    lines
+        .iter()
+        .for_each(|line| line.push_text(with_invocation(device), &mut text));
+    in_log(device, &lines, &text).into_owned() + &text_of_dropped(device, &dropped)
 }
 
 /// The last prints, for the dump of an abort.
@@ -71,25 +75,32 @@ pub(super) fn history(state: &AbortState) -> Vec<PrintLine> {
 }
 
 fn show(device: &Device, lines: &[PrintLine]) {
-    device.instance.log.write(&text_of(device, lines));
-    let with_invocation = with_invocation(device);
+    if lines.is_empty() {
+        return;
+    }
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(lines.len()));
     for line in lines {
-        let text = line.text(with_invocation);
-        messengers::send(device, Message::Print(text.trim_end_matches('\n')));
+        line.push_text(with_invocation(device), &mut text);
+        ends.push(text.len());
+    }
+    device.instance.log.write(&in_log(device, lines, &text));
+    let starts = std::iter::once(&0).chain(&ends);
+    let texts = starts.zip(&ends).filter_map(|(start, end)| text.get(*start..*end));
+    messengers::send_prints(device, texts.map(|text| text.trim_end_matches('\n')));
+}
+
+/// What the log shows of prints with this text.
+fn in_log<'t>(device: &Device, lines: &[PrintLine], text: &'t str) -> Cow<'t, str> {
+    let log = &device.instance.log;
+    match log.format() {
+        _ if !log.is_enabled(Level::Error) => "".into(),
+        Format::Json => lines.iter().map(PrintLine::json_line).collect::<String>().into(),
+        Format::Text => text.into(),
     }
 }
 
 fn with_invocation(device: &Device) -> bool {
     device.instance.settings.printf == Printf::Invocations
-}
-
-fn text_of(device: &Device, lines: &[PrintLine]) -> String {
-    let (log, with_invocation) = (&device.instance.log, with_invocation(device));
-    match log.format() {
-        _ if !log.is_enabled(Level::Error) => String::new(),
-        Format::Json => lines.iter().map(PrintLine::json_line).collect(),
-        Format::Text => lines.iter().map(|line| line.text(with_invocation)).collect(),
-    }
 }
 
 fn text_of_dropped(device: &Device, dropped: &[DroppedPrints]) -> String {

@@ -1,6 +1,6 @@
 //! Prints as people and programs see them: a line of text, a line of JSON.
 
-use crate::escape::{one_line, printable};
+use crate::escape::{one_line, push_indented};
 use crate::format::Formatted;
 use crate::invocation::Invocation;
 use crate::print::record::PrintRecord;
@@ -8,6 +8,9 @@ use crate::report::phrases::{count, show_invocation};
 use crate::site::{Location, ModuleHash, PrintSite, SiteTable};
 use crate::stage::stage_name;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Where a print is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,16 +37,18 @@ impl PrintPlace {
         }
     }
 
-    /// `file:line`, else the function, else the module.
-    fn show(&self) -> String {
-        let text = match (&self.location, &self.function, self.module_hash) {
-            (Some(Location { file, line: 0, .. }), ..) => file.clone(),
-            (Some(Location { file, line, .. }), ..) => format!("{file}:{line}"),
-            (None, Some(function), _) => function.clone(),
-            (None, None, Some(hash)) => format!("module {hash}"),
-            (None, None, None) => "(unknown shader)".to_owned(),
+    /// Appends `file:line`, else the function, else the module.
+    fn show(&self, out: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match (&self.location, &self.function, self.module_hash) {
+            (Some(Location { file, line, .. }), ..) => {
+                out.push_str(&one_line(file));
+                (*line > 0).then(|| write!(out, ":{line}")).transpose().map(|_| ())
+            }
+            (None, Some(function), _) => write!(out, "{}", one_line(function)),
+            (None, None, Some(hash)) => write!(out, "module {hash}"),
+            (None, None, None) => write!(out, "(unknown shader)"),
         };
-        one_line(&text)
     }
 }
 
@@ -53,9 +58,9 @@ impl PrintPlace {
 pub struct PrintLine {
     /// Where it is.
     #[serde(flatten)]
-    pub place: PrintPlace,
+    pub place: Arc<PrintPlace>,
     /// Name of the stage.
-    pub stage: String,
+    pub stage: Cow<'static, str>,
     /// The invocation.
     pub invocation: Invocation,
     /// The text, safe to print, without line ends at its end.
@@ -68,7 +73,19 @@ pub struct PrintLine {
 impl PrintLine {
     /// A record of the code with this table, if that is known.
     pub fn new(record: &PrintRecord, table: Option<&SiteTable>) -> Self {
-        let site = table.and_then(|table| Some((table, table.prints.get(usize::try_from(record.site).ok()?)?)));
+        let place = match site_of(record, table) {
+            Some((table, site)) => PrintPlace::of(table, site),
+            None => PrintPlace {
+                module_hash: record.code.map(|code| code.0),
+                ..PrintPlace::default()
+            },
+        };
+        Self::at(place.into(), record, table)
+    }
+
+    /// [`Self::new`] of a record whose place is known.
+    pub fn at(place: Arc<PrintPlace>, record: &PrintRecord, table: Option<&SiteTable>) -> Self {
+        let site = site_of(record, table);
         let Formatted { text, notes } = match site {
             Some((_, site)) => site.format(&record.payload),
             None => Formatted {
@@ -80,16 +97,10 @@ impl PrintLine {
         let size = sizes.find(|entry| entry.execution_model == record.execution_model);
         let size = size.and_then(|entry| entry.constant_local_size());
         Self {
-            place: match site {
-                Some((table, site)) => PrintPlace::of(table, site),
-                None => PrintPlace {
-                    module_hash: record.code.map(|code| code.0),
-                    ..PrintPlace::default()
-                },
-            },
-            stage: stage_name(record.execution_model).to_owned(),
+            place,
+            stage: stage_name(record.execution_model).into(),
             invocation: Invocation::from_words(record.execution_model, record.identity).with_workgroup_size(size),
-            text: text.trim_end_matches(['\n', '\r']).to_owned(),
+            text: without_line_ends(text),
             notes,
         }
     }
@@ -97,13 +108,33 @@ impl PrintLine {
     /// `file:line: text`, ended by a line feed; further lines of the text are indented. `with_invocation`: the invocation in
     /// front of the text.
     pub fn text(&self, with_invocation: bool) -> String {
-        let invocation = match with_invocation {
-            true => format!("[{} {}] ", self.stage, show_invocation(&self.invocation)),
-            false => String::new(),
-        };
-        let text = printable(&self.text).replace('\n', "\n    ");
-        format!("{}: {invocation}{text}\n", self.place.show())
+        let mut out = String::new();
+        self.push_text(with_invocation, &mut out);
+        out
     }
+
+    /// Appends [`Self::text`].
+    pub fn push_text(&self, with_invocation: bool, out: &mut String) {
+        self.place.show(out);
+        out.push_str(": ");
+        if with_invocation {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "[{} {}] ", self.stage, show_invocation(&self.invocation));
+        }
+        push_indented(&self.text, "    ", out);
+        out.push('\n');
+    }
+}
+
+/// The print of a record, if it is one of the table.
+fn site_of<'t>(record: &PrintRecord, table: Option<&'t SiteTable>) -> Option<(&'t SiteTable, &'t PrintSite)> {
+    let table = table?;
+    Some((table, table.prints.get(usize::try_from(record.site).ok()?)?))
+}
+
+fn without_line_ends(mut text: String) -> String {
+    text.truncate(text.trim_end_matches(['\n', '\r']).len());
+    text
 }
 
 /// Prints of a site for which there was no room.
@@ -120,10 +151,11 @@ pub struct DroppedPrints {
 impl DroppedPrints {
     /// The line of text, ended by a line feed.
     pub fn text(&self) -> String {
-        let place = match self.place == PrintPlace::default() {
-            true => "other shaders".to_owned(),
-            false => self.place.show(),
-        };
+        let mut place = String::new();
+        match self.place == PrintPlace::default() {
+            true => place.push_str("other shaders"),
+            false => self.place.show(&mut place),
+        }
         let verb = if self.count == 1 { "has" } else { "have" };
         format!(
             "vkabort: {} of {place} {verb} no room (printf_size)\n",

@@ -12,10 +12,16 @@ use vkabort_record::site::{CodeHash, SiteTable};
 /// The prints of the modules that a device has rewritten. They are kept as long as the device, since prints may be delivered after
 /// their pipelines are destroyed.
 pub struct PrintTables {
-    tables: HashMap<CodeHash, Arc<SiteTable>>,
+    tables: HashMap<CodeHash, PrintTable>,
     /// NUMBER of each print.
     numbers: Numbers,
     counters: Numbers,
+}
+
+/// The table of code, and the place of each of its prints.
+struct PrintTable {
+    table: Arc<SiteTable>,
+    places: Vec<Arc<PrintPlace>>,
 }
 
 impl Default for PrintTables {
@@ -40,28 +46,37 @@ impl PrintTables {
 
     /// Keeps the table of code.
     pub fn keep(&mut self, table: &Arc<SiteTable>) {
-        self.tables.insert(table.code(), Arc::clone(table));
+        let places = table.prints.iter().map(|site| PrintPlace::of(table, site).into());
+        let places = places.collect();
+        let table = Arc::clone(table);
+        self.tables.insert(table.code(), PrintTable { table, places });
     }
 
     /// What the records of a number hold.
     pub fn shape(&self, number: u32) -> Option<PrintShape> {
         let (code, site) = self.numbers.owner(number)?;
-        PrintShape::new(self.tables.get(&code)?, site)
+        PrintShape::new(&self.tables.get(&code)?.table, site)
     }
 
     /// The line of a record.
     pub fn line(&self, record: &PrintRecord) -> PrintLine {
-        let table = record.code.and_then(|code| self.tables.get(&code));
-        PrintLine::new(record, table.map(|table| &**table))
+        let found = record.code.and_then(|code| self.tables.get(&code));
+        let table = found.map(|found| &*found.table);
+        match found.and_then(|found| found.places.get(record.site as usize)) {
+            Some(place) => PrintLine::at(Arc::clone(place), record, table),
+            None => PrintLine::new(record, table),
+        }
     }
 
     /// The counters of sites, and where the sites are.
     pub fn counters(&self) -> impl Iterator<Item = (u32, PrintPlace)> {
         let of_sites = self.counters.owners().map(|(counter, (code, site))| {
             let table = self.tables.get(&code);
-            let found = table.and_then(|table| Some((table, table.prints.get(site as usize)?)));
-            let place = found.map(|(table, site)| PrintPlace::of(table, site));
-            (counter, place.unwrap_or_default())
+            let place = table.and_then(|table| table.places.get(site as usize));
+            (
+                counter,
+                place.map_or_else(PrintPlace::default, |place| (**place).clone()),
+            )
         });
         of_sites.chain([(SHARED_COUNTER, PrintPlace::default())])
     }
