@@ -4,6 +4,7 @@ pub(crate) mod callgraph;
 mod cfg;
 pub(crate) mod constant_exits;
 pub(crate) mod deferral;
+pub(crate) mod dominating_points;
 pub(crate) mod dominators;
 pub(crate) mod effects;
 pub(crate) mod exit_plan;

@@ -131,7 +131,7 @@ pub(super) fn plant_indexing<'w>(
         planter.plant_with(check, &place, write_condition, |out, size| {
             message(index, indexing, (out.uint(), size), (expression.as_deref(), quoted))
         });
-        planter.add_tested(key.clone(), &point);
+        planter.add_tested(facts.function, key.clone(), &point);
     }
 }
 

@@ -6,6 +6,7 @@ use super::module::{ModulePlanter, Planting};
 use super::place::TestKey;
 use super::repetitions::Repetitions;
 use crate::analysis::callgraph::Reach;
+use crate::analysis::dominating_points::DominatingPoints;
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::expressions::Expressions;
 use crate::analysis::index::debug::Position;
@@ -46,7 +47,7 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
     /// Where each value was tested unconditionally, by check and operands.
-    tested: HashMap<TestKey, Vec<(BlockIndex, usize)>>,
+    tested: HashMap<TestKey, DominatingPoints<()>>,
     /// The position of the last instruction that somebody has asked for.
     last_position: Option<(BlockIndex, usize, Position<'w>)>,
 }
@@ -118,17 +119,15 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     /// Whether the same test was made on every path to a point, without a condition.
     pub(super) fn is_tested(&self, function: &FunctionView<'_, '_>, key: &TestKey, point: &EffectPoint) -> bool {
-        let tested = self.tested.get(key).into_iter().flatten();
-        tested.into_iter().any(|(block, offset)| {
-            let is_before = *block == point.block && *offset <= point.offset;
-            is_before || *block != point.block && function.graph.dominates(*block, point.block)
-        })
+        let tested = self.tested.get(key);
+        tested.is_some_and(|tested| tested.find(&function.graph, (point.block, point.offset)).is_some())
     }
 
     /// The test is now made at a point.
-    pub(super) fn add_tested(&mut self, key: TestKey, point: &EffectPoint) {
+    pub(super) fn add_tested(&mut self, function: &FunctionView<'_, '_>, key: TestKey, point: &EffectPoint) {
         if point.conditions.is_empty() {
-            self.tested.entry(key).or_default().push((point.block, point.offset));
+            let tested = self.tested.entry(key).or_default();
+            tested.insert(&function.graph, (point.block, point.offset), ());
         }
     }
 

@@ -271,6 +271,6 @@ fn plant_at<'w>(
     };
     planter.plant_with(check.check(), &place, write_condition, write_message);
     for component in components {
-        planter.add_tested(key(facts, check, *component), point);
+        planter.add_tested(facts.function, key(facts, check, *component), point);
     }
 }

@@ -7,15 +7,13 @@ use super::super::module::ModulePlanter;
 use super::super::planter::Planter;
 use super::super::values::ValueFacts;
 use super::buffer_finder::{BufferFinder, write_address};
+use crate::analysis::dominating_points::{DominatingPoints, Point};
 use crate::analysis::effects::EffectPoint;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
-
-/// A place in a function: before the instruction at a word offset.
-type Point = (BlockIndex, usize);
 
 /// The buffer that a pointer belongs to.
 #[derive(Clone, Copy)]
@@ -33,10 +31,12 @@ pub(super) struct Base {
 /// The pointers of a function whose buffers are known.
 #[derive(Default)]
 pub(super) struct Bases {
-    /// The ranges, and where each was computed.
-    ranges: HashMap<Id, Vec<(Point, Id)>>,
+    /// The ranges of each pointer, and where each was computed.
+    ranges: HashMap<Id, DominatingPoints<(Point, Id)>>,
     /// Where each physical pointer of the function can be used first.
     definitions: Option<HashMap<Id, Point>>,
+    /// Where the function begins.
+    begin: Option<Point>,
     /// Loads of pointers from push constants at the start of the function, by the variable and the indices.
     pushed: HashMap<Vec<Id>, Id>,
 }
@@ -62,8 +62,9 @@ impl Bases {
             return original;
         }
         let key: Vec<Id> = [variable].into_iter().chain(indices.iter().copied()).collect();
+        let begin = &mut self.begin;
         *self.pushed.entry(key).or_insert_with(|| {
-            let (_, at) = begin(planter);
+            let (_, at) = *begin.get_or_insert_with(|| first_point(planter));
             planter.insert(at, |out| {
                 let mut at = variable;
                 if !indices.is_empty() {
@@ -86,10 +87,11 @@ impl Bases {
         pointer: Id,
         point: &EffectPoint,
     ) -> Base {
-        let ranges = self.ranges.get(&pointer).into_iter().flatten();
+        let here = (point.block, point.offset);
+        let graph = &facts.function.graph;
         let dominates = |(block, offset): Point| match block == point.block {
             true => offset <= point.offset,
-            false => facts.function.graph.dominates(block, point.block),
+            false => graph.dominates(block, point.block),
         };
         let base = |planter: &Planter<'_, '_, '_>, (block, at): Point, range| Base {
             pointer,
@@ -97,12 +99,13 @@ impl Bases {
             at,
             is_outside_loop: loop_depth(planter, block) < loop_depth(planter, point.block),
         };
-        if let Some((at, range)) = ranges.into_iter().find(|(at, _)| dominates(*at)) {
+        let ranges = self.ranges.entry(pointer).or_default();
+        if let Some((at, range)) = ranges.find(graph, here) {
             return base(planter, *at, *range);
         }
-        let here = (point.block, point.offset);
         let definitions = self.definitions.get_or_insert_with(|| definitions(planter));
-        let definition = definitions.get(&pointer).copied().unwrap_or_else(|| begin(planter));
+        let definition = definitions.get(&pointer).copied();
+        let definition = definition.unwrap_or_else(|| *self.begin.get_or_insert_with(|| first_point(planter)));
         let is_in_outer_loop = loop_depth(planter, definition.0) < loop_depth(planter, point.block);
         let at = if is_in_outer_loop && dominates(definition) {
             definition
@@ -116,10 +119,11 @@ impl Bases {
             let (address, _) = write_address(out, pointer);
             out.emit(op::FunctionCall, range, (buffer_of, address))
         });
-        self.ranges.entry(pointer).or_default().push((at, range));
+        ranges.insert(graph, at, (at, range));
         base(planter, at, range)
     }
 }
+
 /// The load of a pointer from push constants at constant indices: the variable, and the indices.
 fn pushed<'w>(index: &Index<'w>, pointer: Id) -> Option<(Inst<'w>, Id, Vec<Id>)> {
     let load = index.def(pointer).filter(|inst| inst.opcode() == op::Load)?;
@@ -151,7 +155,7 @@ fn definitions(planter: &Planter<'_, '_, '_>) -> HashMap<Id, Point> {
 }
 
 /// Where the parameters and the constants of the function can be used first.
-fn begin(planter: &Planter<'_, '_, '_>) -> Point {
+fn first_point(planter: &Planter<'_, '_, '_>) -> Point {
     let index = planter.index;
     let blocks = planter.function.blocks.iter().zip(index.blocks_of(planter.function));
     let place = blocks.take(1).find_map(|(number, block)| {

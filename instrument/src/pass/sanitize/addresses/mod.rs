@@ -168,7 +168,7 @@ fn plant_tests<'w>(
         },
     );
     for key in keys {
-        planter.add_tested(key, &point);
+        planter.add_tested(facts.function, key, &point);
     }
 }
 

@@ -172,7 +172,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
             |out| write_failed(out, index, point, &unit, (sample.as_ref(), ends)),
             |out, tests| unit.with_values(index, out, text, &tests),
         );
-        planter.add_tested(key, point);
+        planter.add_tested(facts.function, key, point);
     }
 }
 
