@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use vkabort_test_kit::bundle::{Built, PROGRAM};
 use vkabort_test_kit::cargo::{self, Profile};
-use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::drivers::{TestDriver, validation_layer};
 use vkabort_test_kit::portability::{Version, required_glibc};
 use vkabort_test_kit::scratch::{self, TempDir, folder_in};
 use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
@@ -191,6 +191,21 @@ fn cases_checks_and_measurements_run_on_lavapipe() -> Result<()> {
     );
     let lines = fs::read_to_string(out.join("results.jsonl"))?;
     ensure!(lines.lines().count() == results.len(), "{lines}");
+    Ok(())
+}
+
+#[test]
+fn the_validation_layer_is_measured_on_request() -> Result<()> {
+    let Some(machine) = Machine::with_lavapipe()? else {
+        return Ok(());
+    };
+    let missing = machine.scratch.path().join("missing");
+    let words = ["--validation", &missing.to_string_lossy()];
+    machine.run(&words, 2, &["the folder of --validation"])?;
+    let validation = validation_layer(None).map_err(anyhow::Error::msg)?;
+    let words = ["--device", "LLVMpipe", "--only", "memory", "--validation"];
+    let measured = ["ms: no check / planted check / GPU-AV", "8 passed, 0 failed"];
+    machine.run(&[&words[..], &[&validation.to_string_lossy()]].concat(), 0, &measured)?;
     Ok(())
 }
 
