@@ -21,7 +21,7 @@ from_spirv! { u16; Op:
     VectorExtractDynamic VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical
     SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
-    SNegate IAdd FAdd ISub FSub IMul FMul UDiv SDiv UMod SRem SMod
+    SNegate IAdd FAdd ISub FSub IMul SMulExtended FMul UDiv SDiv UMod SRem SMod
     Any All LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select
     IEqual INotEqual UGreaterThan SGreaterThan UGreaterThanEqual SGreaterThanEqual ULessThan SLessThan ULessThanEqual
     SLessThanEqual FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FUnordLessThan FUnordGreaterThan FUnordLessThanEqual

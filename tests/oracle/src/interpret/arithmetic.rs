@@ -48,6 +48,13 @@ pub fn float_bits(value: f64, width: u32) -> u64 {
     }
 }
 
+/// The low and the high half of a product of signed numbers.
+pub fn extended_product(a: Scalar, b: Scalar, width: u32) -> [Scalar; 2] {
+    let product = i128::from(signed(a.bits, width)) * i128::from(signed(b.bits, width));
+    let undef = a.undef != 0 || b.undef != 0;
+    [product, product >> width].map(|half| Scalar::new_unless(undef, half as u64, width))
+}
+
 /// Evaluates a unary operation.
 pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fault> {
     let mask = ones(to.width);

@@ -1,6 +1,6 @@
 //! Constants and instructions without side effects.
 
-use super::arithmetic::{Fault, Kind, binary, unary};
+use super::arithmetic::{Fault, Kind, binary, extended_product, unary};
 use super::error::{Result, undefined, unsupported};
 use super::machine::Machine;
 use super::memory::Region;
@@ -113,6 +113,16 @@ impl Machine<'_> {
             op::Bitcast => {
                 let width = self.kind(self.type_of(inst.word(2))).width;
                 self.bitcast(ty, operand(2)?, width)
+            }
+            op::SMulExtended => {
+                let width = self.kind(self.type_of(inst.word(2))).width;
+                let scalars = operand(2)?.scalar().zip(operand(3)?.scalar());
+                let Some((a, b)) = scalars else {
+                    return unsupported("an extended product of vectors");
+                };
+                Ok(Value::Composite(
+                    extended_product(a, b, width).map(Value::Scalar).into(),
+                ))
             }
             op::ArrayLength => self.array_length(inst.word(2), inst.word(3)),
             op::Any | op::All => {

@@ -1,13 +1,15 @@
-//! What is right behind a pointer: the bytes, and the elements of an array.
+//! What is right behind a pointer: the bytes, and the elements of an array; and the address of an element.
 //!
 //! ```text
 //! uvec2 vkabort_room(uvec4 range, uvec2 address)        offsets from the address, in bytes: the first, and the one behind the last
 //! uvec2 vkabort_elements_S(uvec4 range, uvec2 address, uint bytes)
 //!                                                       indices of elements, S bytes apart, the first of them at the address: the
 //!                                                       first that has `bytes` bytes in the range, and how many do from there on
+//! uvec2 vkabort_element(uvec2 address, uint index, uint stride)
+//!                                                       the address of an element; the index has a sign
 //! ```
 //!
-//! Both are exact: an access is in the range if and only if its offset or index is one of these; but the last index of all, 2^31 - 1,
+//! The first two are exact: an access is in the range if and only if its offset or index is one of these; but the last index of all, 2^31 - 1,
 //! counts as outside where a range has room for all 2^32. They cost about 20 and 50 operations, where the pointer is computed; an
 //! access then costs two, whereas the test of an address takes 16.
 
@@ -18,7 +20,7 @@ use crate::spv::{Code, Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::buffer_table::NEAR;
 
-/// Strides that are no powers of two are below this, so that a division has 32 bits.
+/// A stride that is no power of two must be below this: it is a divisor of 32-bit divisions.
 const STRIDE_LIMIT: u32 = 1 << 16;
 /// Powers of two are at most this.
 const MAX_STRIDE: u32 = 1 << 30;
@@ -29,6 +31,7 @@ pub(crate) struct Limits {
     room: Option<Id>,
     /// By the stride.
     elements: HashMap<u32, Id>,
+    element: Option<Id>,
 }
 
 impl Limits {
@@ -41,6 +44,11 @@ impl Limits {
     pub(super) fn elements(&mut self, out: &mut Emitter, functions: &mut Code, stride: u32) -> Id {
         let found = self.elements.entry(stride);
         *found.or_insert_with(|| write_elements(out, functions, stride))
+    }
+
+    /// The function `vkabort_element`.
+    pub(super) fn element(&mut self, out: &mut Emitter, functions: &mut Code) -> Id {
+        *self.element.get_or_insert_with(|| write_element(out, functions))
     }
 }
 
@@ -118,6 +126,24 @@ fn write_elements(out: &mut Emitter, functions: &mut Code, stride: u32) -> Id {
         let count = out.calculate(op::Select, (is_none, zero, count));
         let first = out.calculate(op::ISub, (zero, behind));
         Some(out.emit(op::CompositeConstruct, uvec2, (first, count)))
+    })
+}
+
+fn write_element(out: &mut Emitter, functions: &mut Code) -> Id {
+    let uint = out.uint();
+    let uvec2 = out.vector(uint, 2);
+    let product_type = out.structure(&[uint, uint]);
+    let types: (Id, &[Id]) = (uvec2, &[uvec2, uint, uint]);
+    write_function(out, functions, "vkabort_element", types, |out, _, parameters| {
+        let [address, index, stride] = *parameters else {
+            return None;
+        };
+        let address = write_words(out, address, 0);
+        let product = out.emit(op::SMulExtended, product_type, (index, stride));
+        let (low, high) = write_words(out, product, 0);
+        let sum = write_sum(out, address, low);
+        let high = out.calculate(op::IAdd, (sum.1, high));
+        Some(out.emit(op::CompositeConstruct, uvec2, (sum.0, high)))
     })
 }
 

@@ -40,13 +40,14 @@ use super::planter::Planter;
 use super::scalars::quote;
 use super::values::ValueFacts;
 use crate::analysis::effects::EffectPoint;
+use crate::edit::emitter::Emitter;
 use crate::lowered::Feature;
 use crate::sanitize::Check;
 use crate::spv::{Id, Inst, op};
 use base::Bases;
-use buffer_finder::write_address;
 use physical::{Physical, Tested, physical};
 use smallvec::smallvec;
+use std::cell::Cell;
 use test::{Test, Tests, write_is_misaligned};
 use vkabort_record::buffer_table::OUTSIDE;
 
@@ -133,6 +134,13 @@ fn plant_tests<'w>(
         (None, false) => format!(" ({})", quote(&inst)),
     };
     let verb = verb(&inst, pointer);
+    // What is written first is on every path to the others.
+    let written = Cell::new(None);
+    let write_words = |out: &mut Emitter| {
+        let words = written.get().unwrap_or_else(|| test.write_words(out, physical));
+        written.set(Some(words));
+        words
+    };
     planter.plant_variants(
         (Check::Addresses, &place),
         &faults,
@@ -142,7 +150,7 @@ fn plant_tests<'w>(
         },
         |out, fault, failed| match fault {
             Fault::Misaligned => {
-                let (_, [low, _]) = write_address(out, pointer);
+                let [low, _] = write_words(out);
                 write_is_misaligned(out, low, alignment)
             }
             // The other one has ended the invocation.
@@ -150,7 +158,7 @@ fn plant_tests<'w>(
         },
         |out, fault, _| {
             let uint = out.uint();
-            let (_, [low, high]) = write_address(out, pointer);
+            let [low, high] = write_words(out);
             match fault {
                 Fault::Misaligned => {
                     let mut text = Message::new("address 0x%08x%08x of ");

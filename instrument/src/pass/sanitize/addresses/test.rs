@@ -15,10 +15,19 @@ use rustc_hash::FxHashMap as HashMap;
 /// A test, of which the part that one pointer decides is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
-    /// By a Boolean: whether the access is wrong.
-    Decided(Id),
+    /// By a Boolean: whether the access is wrong. `words`: the address of the pointer that its chains begin with.
+    Decided { is_wrong: Id, words: [Id; 2] },
     /// By an index, which must be one of `count` from `first` on.
-    Index { index: Id, first: Id, count: Id },
+    Index {
+        index: Id,
+        first: Id,
+        count: Id,
+        words: [Id; 2],
+        /// The function `vkabort_element`.
+        element: Id,
+        /// Whether the index has another type than `uint`.
+        is_signed: bool,
+    },
     /// By an address, which must be in a range of addresses, or may be anywhere.
     Address { range: Option<Id> },
 }
@@ -28,6 +37,8 @@ pub(super) enum Test {
 pub(super) struct Tests {
     /// Accesses that one room would serve, or the elements of one range, by the pointer; the latter by offset, stride and bytes.
     shared: HashMap<(Id, [u32; 3]), u32>,
+    /// The address of the pointer of a range, as a vector and its words, by the range.
+    addresses: HashMap<Id, (Id, [Id; 2])>,
     /// The room of a range, by the range.
     rooms: HashMap<Id, Id>,
     /// The elements of a range, by the range, the offset of the first one, stride, bytes and alignment.
@@ -59,15 +70,28 @@ impl Tests {
             },
             Offset::Fixed(offset) if pays(2) => {
                 let room = self.room(planter, base);
-                Test::Decided(planter.insert(base.at, |out| {
-                    write_is_wrong(out, base.pointer, room, (offset, physical.bytes, alignment))
-                }))
+                let (_, words) = self.address(planter, base);
+                let is_wrong = planter.insert(base.at, |out| {
+                    write_is_wrong(out, words, room, (offset, physical.bytes, alignment))
+                });
+                Test::Decided { is_wrong, words }
             }
             Offset::Element { bytes, index, stride }
                 if pays(4) && has_elements(stride) && stride.is_multiple_of(alignment) =>
             {
                 let (first, count) = self.elements(planter, base, [bytes, stride, physical.bytes, alignment]);
-                Test::Index { index, first, count }
+                let (_, words) = self.address(planter, base);
+                let ModulePlanter {
+                    out, guards, limits, ..
+                } = &mut *planter.module;
+                Test::Index {
+                    index,
+                    first,
+                    count,
+                    words,
+                    element: limits.element(out, guards),
+                    is_signed: planter.index.type_of(index) != out.uint(),
+                }
             }
             _ => Test::Address {
                 range: Some(base.range),
@@ -75,7 +99,13 @@ impl Tests {
         }
     }
 
+    fn address(&mut self, planter: &mut Planter<'_, '_, '_>, base: &Base) -> (Id, [Id; 2]) {
+        let written = self.addresses.entry(base.range);
+        *written.or_insert_with(|| planter.insert(base.at, |out| write_address(out, base.pointer)))
+    }
+
     fn room(&mut self, planter: &mut Planter<'_, '_, '_>, base: &Base) -> Id {
+        let (address, _) = self.address(planter, base);
         *self.rooms.entry(base.range).or_insert_with(|| {
             let ModulePlanter {
                 out, guards, limits, ..
@@ -84,7 +114,6 @@ impl Tests {
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let room = out.vector(uint, 2);
-                let (address, _) = write_address(out, base.pointer);
                 out.emit(op::FunctionCall, room, (function, base.range, address))
             })
         })
@@ -92,6 +121,7 @@ impl Tests {
 
     fn elements(&mut self, planter: &mut Planter<'_, '_, '_>, base: &Base, key: [u32; 4]) -> (Id, Id) {
         let [offset, stride, bytes, alignment] = key;
+        let (_, words) = self.address(planter, base);
         *self.elements.entry((base.range, key)).or_insert_with(|| {
             let ModulePlanter {
                 out, guards, limits, ..
@@ -100,7 +130,6 @@ impl Tests {
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let pair = out.vector(uint, 2);
-                let (_, words) = write_address(out, base.pointer);
                 let (low, high) = write_behind(out, words, offset);
                 let address = out.emit(op::CompositeConstruct, pair, (low, high));
                 let bytes = out.constant(bytes);
@@ -134,8 +163,10 @@ impl Test {
     pub(super) fn write(self, out: &mut Emitter, physical: &Physical<'_>, tested: Tested) -> Id {
         let bool = out.bool();
         match self {
-            Self::Decided(is_wrong) => is_wrong,
-            Self::Index { index, first, count } => {
+            Self::Decided { is_wrong, .. } => is_wrong,
+            Self::Index {
+                index, first, count, ..
+            } => {
                 let number = out.calculate(op::ISub, (index, first));
                 out.emit(op::UGreaterThanEqual, bool, (number, count))
             }
@@ -158,6 +189,39 @@ impl Test {
     }
 }
 
+impl Test {
+    /// Writes the words of the address that is accessed. From those of the pointer that its chains begin with: SwiftShader, which executes
+    /// this even where no invocation fails, takes several times as long for the words of another pointer.
+    pub(super) fn write_words(self, out: &mut Emitter, physical: &Physical<'_>) -> [Id; 2] {
+        match (self, physical.offset) {
+            (Self::Decided { words, .. }, Offset::Fixed(offset)) => write_behind(out, words, offset).into(),
+            (
+                Self::Index {
+                    index,
+                    words,
+                    element,
+                    is_signed,
+                    ..
+                },
+                Offset::Element { bytes, stride, .. },
+            ) => {
+                let uint = out.uint();
+                let pair = out.vector(uint, 2);
+                let first = write_behind(out, words, bytes);
+                let first = out.emit(op::CompositeConstruct, pair, first);
+                let index = match is_signed {
+                    true => out.calculate(op::Bitcast, index),
+                    false => index,
+                };
+                let stride = out.constant(stride);
+                let address = out.emit(op::FunctionCall, pair, (element, first, index, stride));
+                [0, 1].map(|word| out.calculate(op::CompositeExtract, (address, Literal(word))))
+            }
+            _ => write_address(out, physical.pointer).1,
+        }
+    }
+}
+
 /// Whether an address with this low word is not a multiple of `alignment`, a power of two.
 pub(super) fn write_is_misaligned(out: &mut Emitter, low: Id, alignment: u32) -> Id {
     let (bool, mask, zero) = (out.bool(), out.constant(alignment - 1), out.constant(0));
@@ -176,8 +240,8 @@ fn write_behind(out: &mut Emitter, [low, high]: [Id; 2], offset: u32) -> (Id, Id
     }
 }
 
-/// Whether an access at an offset from a pointer is wrong.
-fn write_is_wrong(out: &mut Emitter, pointer: Id, room: Id, (offset, bytes, alignment): (u32, u32, u32)) -> Id {
+/// Whether an access at an offset from an address is wrong.
+fn write_is_wrong(out: &mut Emitter, words: [Id; 2], room: Id, (offset, bytes, alignment): (u32, u32, u32)) -> Id {
     let bool = out.bool();
     let [first, end] = [0, 1].map(|word| out.calculate(op::CompositeExtract, (room, Literal(word))));
     let [start, behind] = [offset, offset + bytes].map(|value| out.constant(value));
@@ -185,7 +249,6 @@ fn write_is_wrong(out: &mut Emitter, pointer: Id, room: Id, (offset, bytes, alig
     let is_beyond = out.emit(op::ULessThan, bool, (end, behind));
     let mut is_wrong = out.emit(op::LogicalOr, bool, (is_before, is_beyond));
     if alignment > 1 {
-        let (_, words) = write_address(out, pointer);
         let (low, _) = write_behind(out, words, offset % alignment);
         let is_misaligned = write_is_misaligned(out, low, alignment);
         is_wrong = out.emit(op::LogicalOr, bool, (is_wrong, is_misaligned));
