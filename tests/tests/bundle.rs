@@ -202,9 +202,13 @@ fn the_validation_layer_is_measured_on_request() -> Result<()> {
     let missing = machine.scratch.path().join("missing");
     let words = ["--validation", &missing.to_string_lossy()];
     machine.run(&words, 2, &["the folder of --validation"])?;
-    let validation = validation_layer(None).map_err(anyhow::Error::msg)?;
+    let validation = match validation_layer(None) {
+        Ok(validation) => validation,
+        Err(reason) if drivers_are_required() => bail!("{reason}"),
+        Err(_) => return Ok(()),
+    };
     let words = ["--device", "LLVMpipe", "--only", "memory", "--validation"];
-    let measured = ["ms: no check / planted check / GPU-AV", "8 passed, 0 failed"];
+    let measured = ["ms: no check / planted check / GPU-AV", "passed, 0 failed, 0 skipped"];
     machine.run(&[&words[..], &[&validation.to_string_lossy()]].concat(), 0, &measured)?;
     Ok(())
 }

@@ -29,7 +29,7 @@ fn deliver_new(device: &Device, state: &AbortState, prints: &Prints) {
     while let Some(mut reader) = try_lock(&prints.reader) {
         let requests = prints.requests.load(Ordering::Acquire);
         let lines = prints.read(&mut reader, || state.queues.values());
-        show(device, &lines);
+        show(device, &lines, push_print(device), PrintLine::json_line);
         drop(reader);
         if prints.requests.load(Ordering::Acquire) == requests {
             return;
@@ -42,10 +42,8 @@ pub fn deliver_last_prints(device: &Device, state: &AbortState) {
     let Some(prints) = &state.prints else { return };
     let mut reader = lock(&prints.reader);
     let (lines, dropped) = prints.read_rest(&mut reader);
-    show(device, &lines);
-    device.instance.log.write(&text_of_dropped(device, &dropped));
-    let texts: Vec<String> = dropped.iter().map(DroppedPrints::text).collect();
-    messengers::send_prints(device, texts.iter().map(|text| text.trim_end_matches('\n')));
+    show(device, &lines, push_print(device), PrintLine::json_line);
+    show(device, &dropped, push_dropped, DroppedPrints::json_line);
 }
 
 /// The text of the prints that are left when the process ends, for the log.
@@ -59,11 +57,10 @@ pub fn last_prints_text(device: &Device) -> String {
         return String::new();
     };
     let (lines, dropped) = prints.read_rest(&mut reader);
-    let mut text = String::new();
-    lines
-        .iter()
-        .for_each(|line| line.push_text(with_invocation(device), &mut text));
-    in_log(device, &lines, &text).into_owned() + &text_of_dropped(device, &dropped)
+    let (prints, _) = texts(&lines, push_print(device));
+    let (counts, _) = texts(&dropped, push_dropped);
+    let prints = in_log(device, &prints, &lines, PrintLine::json_line);
+    prints.into_owned() + &in_log(device, &counts, &dropped, DroppedPrints::json_line)
 }
 
 /// The last prints, for the dump of an abort.
@@ -74,40 +71,44 @@ pub(super) fn history(state: &AbortState) -> Vec<PrintLine> {
     })
 }
 
-fn show(device: &Device, lines: &[PrintLine]) {
-    if lines.is_empty() {
-        return;
-    }
-    let (mut text, mut ends) = (String::new(), Vec::with_capacity(lines.len()));
-    for line in lines {
-        line.push_text(with_invocation(device), &mut text);
-        ends.push(text.len());
-    }
-    device.instance.log.write(&in_log(device, lines, &text));
-    let starts = std::iter::once(&0).chain(&ends);
-    let texts = starts.zip(&ends).filter_map(|(start, end)| text.get(*start..*end));
-    messengers::send_prints(device, texts.map(|text| text.trim_end_matches('\n')));
+/// What appends the text of a print.
+fn push_print(device: &Device) -> impl Fn(&PrintLine, &mut String) {
+    let with_invocation = device.instance.settings.printf == Printf::Invocations;
+    move |line, out| line.push_text(with_invocation, out)
 }
 
-/// What the log shows of prints with this text.
-fn in_log<'t>(device: &Device, lines: &[PrintLine], text: &'t str) -> Cow<'t, str> {
+fn push_dropped(dropped: &DroppedPrints, out: &mut String) {
+    out.push_str(&dropped.text());
+}
+
+/// Shows prints or their counts: in the log, and to the messengers.
+fn show<T>(device: &Device, all: &[T], push: impl Fn(&T, &mut String), json: fn(&T) -> String) {
+    if all.is_empty() {
+        return;
+    }
+    let (text, ends) = texts(all, push);
+    device.instance.log.write(&in_log(device, &text, all, json));
+    let starts = std::iter::once(&0).chain(&ends);
+    let each = starts.zip(&ends).filter_map(|(start, end)| text.get(*start..*end));
+    messengers::send_prints(device, each.map(|text| text.trim_end_matches('\n')));
+}
+
+/// The texts, one behind the other, and where each ends.
+fn texts<T>(all: &[T], push: impl Fn(&T, &mut String)) -> (String, Vec<usize>) {
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(all.len()));
+    for one in all {
+        push(one, &mut text);
+        ends.push(text.len());
+    }
+    (text, ends)
+}
+
+/// What the log shows of all, whose text is known.
+fn in_log<'t, T>(device: &Device, text: &'t str, all: &[T], json: fn(&T) -> String) -> Cow<'t, str> {
     let log = &device.instance.log;
     match log.format() {
         _ if !log.is_enabled(Level::Error) => "".into(),
-        Format::Json => lines.iter().map(PrintLine::json_line).collect::<String>().into(),
+        Format::Json => all.iter().map(json).collect::<String>().into(),
         Format::Text => text.into(),
-    }
-}
-
-fn with_invocation(device: &Device) -> bool {
-    device.instance.settings.printf == Printf::Invocations
-}
-
-fn text_of_dropped(device: &Device, dropped: &[DroppedPrints]) -> String {
-    let log = &device.instance.log;
-    match log.format() {
-        _ if !log.is_enabled(Level::Error) => String::new(),
-        Format::Json => dropped.iter().map(DroppedPrints::json_line).collect(),
-        Format::Text => dropped.iter().map(DroppedPrints::text).collect(),
     }
 }

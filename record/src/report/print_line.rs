@@ -41,10 +41,8 @@ impl PrintPlace {
     fn show(&self, out: &mut String) {
         // Writing to a string cannot fail.
         let _ = match (&self.location, &self.function, self.module_hash) {
-            (Some(Location { file, line, .. }), ..) => {
-                out.push_str(&one_line(file));
-                (*line > 0).then(|| write!(out, ":{line}")).transpose().map(|_| ())
-            }
+            (Some(Location { file, line: 0, .. }), ..) => write!(out, "{}", one_line(file)),
+            (Some(Location { file, line, .. }), ..) => write!(out, "{}:{line}", one_line(file)),
             (None, Some(function), _) => write!(out, "{}", one_line(function)),
             (None, None, Some(hash)) => write!(out, "module {hash}"),
             (None, None, None) => write!(out, "(unknown shader)"),

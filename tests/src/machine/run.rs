@@ -65,15 +65,16 @@ fn run(folder: PathBuf, args: &Args) -> Result<ExitCode> {
         out.print("  Has VK_KHR_shader_abort itself: the parts `native` check the driver, all others the layer.\n")?;
     }
     out.print(&format!("\n{}\n", text(&about, "doctor")))?;
-    let mut results = Vec::new();
+    let mut results: Vec<CaseResult> = Vec::new();
+    let mut tables = String::new();
     for part in &parts {
-        results.extend(run_part(&bundle, &device, part, args, &mut out)?);
+        let found = run_part(&bundle, &device, part, args, &mut out)?;
+        // Parts may measure one subject in different ways.
+        let measurements: Vec<_> = found.iter().flat_map(|result| result.measurements.clone()).collect();
+        tables += &by_metric(&measurements, &Variant::ALL.map(Variant::name));
+        results.extend(found);
     }
-    let measurements: Vec<_> = results
-        .iter()
-        .flat_map(|result: &CaseResult| result.measurements.clone())
-        .collect();
-    out.print(&by_metric(&measurements, &Variant::ALL.map(Variant::name)))?;
+    out.print(&tables)?;
     out.print(&format!(
         "\n{}\n{}\n",
         table::skipped(&results),

@@ -20,7 +20,7 @@ use crate::spv::{Code, Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::buffer_table::NEAR;
 
-/// A stride that is no power of two must be below this: it is a divisor of 32-bit divisions.
+/// Strides from here on must be powers of two: others are divisors in divisions of 32 bits.
 const STRIDE_LIMIT: u32 = 1 << 16;
 /// Powers of two are at most this.
 const MAX_STRIDE: u32 = 1 << 30;
