@@ -62,9 +62,9 @@ pub(super) struct Items {
 
 impl Items {
     pub(super) fn intern(&mut self, item: Item) -> ItemId {
-        let next = ItemId(self.all.len() as u32);
-        *self.numbers.entry(item.clone()).or_insert_with(|| {
-            self.all.push(item);
+        *self.numbers.entry(item).or_insert_with_key(|item| {
+            let next = ItemId(self.all.len() as u32);
+            self.all.push(item.clone());
             next
         })
     }

@@ -25,7 +25,8 @@ pub(super) struct Solver<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     pub(super) items: Items,
     finder: UseFinder<'v, 'a, 'w>,
-    states: HashMap<ItemId, State>,
+    /// By the position of the item.
+    states: Vec<Option<State>>,
     walks: HashMap<FunctionIndex, Walk>,
     steps: u64,
     /// The same question if a returned value is an effect.
@@ -47,7 +48,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             view,
             items: Items::default(),
             finder: UseFinder::new(view, returns_are_effects, followed),
-            states: HashMap::default(),
+            states: Vec::new(),
             walks: HashMap::default(),
             steps: MAX_STEPS,
             with_returns,
@@ -62,27 +63,40 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     /// The uses of an item.
     pub(super) fn uses(&mut self, id: ItemId) -> Vec<ItemUse> {
         self.is_observed(id);
-        self.states.get(&id).map(|state| state.uses.clone()).unwrap_or_default()
+        self.state(id).map(|state| state.uses.clone()).unwrap_or_default()
     }
 
     /// Whether an item is observed. Amortised over all questions, the uses of each item are found once.
     pub(super) fn is_observed(&mut self, id: ItemId) -> bool {
-        if let Some(state) = self.states.get(&id) {
+        if let Some(state) = self.state(id) {
             return state.is_observed;
         }
         let mut worklist = self.discover(id);
         let mut next = 0;
         while let Some(item) = worklist.get(next).copied() {
             next += 1;
-            if self.states.get(&item).is_some_and(|state| state.is_observed)
+            if self.is_assumed(item)
                 && !self.evaluate(item)
-                && let Some(state) = self.states.get_mut(&item)
+                && let Some(state) = self.state_mut(item)
             {
                 state.is_observed = false;
                 worklist.extend(state.dependents.iter().copied());
             }
         }
-        self.states.get(&id).is_some_and(|state| state.is_observed)
+        self.is_assumed(id)
+    }
+
+    fn state(&self, id: ItemId) -> Option<&State> {
+        self.states.get(id.position())?.as_ref()
+    }
+
+    fn state_mut(&mut self, id: ItemId) -> Option<&mut State> {
+        self.states.get_mut(id.position())?.as_mut()
+    }
+
+    /// Whether an item is assumed to be observed, as all are until a path without an effect is found.
+    fn is_assumed(&self, id: ItemId) -> bool {
+        self.state(id).is_some_and(|state| state.is_observed)
     }
 
     /// Finds the uses of an item and of all that it becomes. Returns those that are new, each after those that it becomes, but for
@@ -99,12 +113,12 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
                 stack.pop();
                 continue;
             };
-            let is_new = !self.states.contains_key(&child);
+            let is_new = self.state(child).is_none();
             if is_new {
                 let found = self.open(child);
                 stack.push((child, found));
             }
-            if let Some(state) = self.states.get_mut(&child) {
+            if let Some(state) = self.state_mut(child) {
                 state.dependents.push(item);
             }
         }
@@ -137,7 +151,12 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             is_observed: true,
             dependents: Vec::new(),
         };
-        self.states.insert(id, state);
+        if self.states.len() <= id.position() {
+            self.states.resize_with(id.position() + 1, || None);
+        }
+        if let Some(slot) = self.states.get_mut(id.position()) {
+            *slot = Some(state);
+        }
         found
     }
 
@@ -177,19 +196,18 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     }
 
     fn all_observed(&self, items: &[ItemId]) -> bool {
-        let is_observed = |item: &ItemId| self.states.get(item).is_some_and(|state| state.is_observed);
-        items.iter().all(is_observed)
+        items.iter().all(|item| self.is_assumed(*item))
     }
 
     /// Whether every path from the definition of an item passes a use with an effect, by what is assumed of other items.
     fn evaluate(&mut self, id: ItemId) -> bool {
-        let (Some(item), Some(state)) = (self.items.get(id).cloned(), self.states.get(&id)) else {
+        let (Some(item), Some(state)) = (self.items.get(id).cloned(), self.state(id)) else {
             return false;
         };
         let Some(function) = self.view.function(item.function) else {
             return false;
         };
-        let is_observed = |item: &ItemId| self.states.get(item).is_some_and(|state| state.is_observed);
+        let is_observed = |item: &ItemId| self.is_assumed(*item);
         // The first use with an effect in each block, and the blocks that end with an effect of a phi behind them.
         let mut ends: Vec<(BlockIndex, usize)> = Vec::new();
         let mut edges: Vec<(BlockIndex, BlockIndex)> = Vec::new();

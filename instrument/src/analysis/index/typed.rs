@@ -51,6 +51,8 @@ keys! {
     DefIndex
     /// An access of a function to an object.
     AccessIndex
+    /// A number that a function computes or reads (`analysis::ranges`).
+    NumberIndex
 }
 
 /// Consecutive positions.

@@ -2,18 +2,18 @@
 
 use super::facts::Fact;
 use super::interval::Range;
-use super::keys::Key;
+use crate::analysis::index::typed::NumberIndex;
 use crate::spv::op;
 
 /// The range of `left - right`, of which the ranges are given, by the comparisons of `left` that hold there. `None` if none tells
 /// that it does not wrap.
 pub(super) fn compared_difference<'f>(
     facts: impl Iterator<Item = &'f Fact>,
-    right_key: &Key,
+    right_number: NumberIndex,
     left: Range,
     right: Range,
 ) -> Option<Range> {
-    let of_right = facts.filter(|fact| fact.other == *right_key);
+    let of_right = facts.filter(|fact| fact.other == right_number);
     let least = of_right.filter_map(|fact| least_difference(fact, right)).max()?;
     let most = left.max().checked_sub(right.min()).filter(|most| *most >= least)?;
     Some(Range::unsigned(least, most, left.bits()))

@@ -4,7 +4,7 @@ use super::comparisons::mirrored;
 use super::keys::{Key, Keys};
 use super::outcomes::{on_the_way, outcomes};
 use crate::analysis::effects::{Condition, Test, component_count};
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, NumberIndex};
 use crate::analysis::view::path::Path;
 use crate::analysis::view::{FunctionView, Origin};
 use crate::spv::{Id, op};
@@ -21,7 +21,7 @@ const MOST_PARTS: usize = 64;
 pub(super) struct Fact {
     /// The opcode with the number as its first operand.
     pub(super) opcode: u16,
-    pub(super) other: Key,
+    pub(super) other: NumberIndex,
     pub(super) result: bool,
     /// It holds in all blocks that this one dominates.
     pub(super) from: BlockIndex,
@@ -42,12 +42,12 @@ impl Fact {
 
 #[cfg(test)]
 impl Fact {
-    /// A comparison with some value, and its name.
-    pub(super) fn of_value(opcode: u16, result: bool) -> (Self, Key) {
-        let other = Key::Value(Id::new(1), Path::new());
+    /// A comparison with some number.
+    pub(super) fn of_value(opcode: u16, result: bool) -> (Self, NumberIndex) {
+        let other = NumberIndex::default();
         let fact = Self {
             opcode,
-            other: other.clone(),
+            other,
             result,
             from: BlockIndex::default(),
             around: None,
@@ -59,10 +59,11 @@ impl Fact {
 /// The facts of a function, by the number that is compared.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    all: HashMap<Key, Vec<Fact>>,
+    /// An empty list for a number whose facts are all of edges.
+    all: HashMap<NumberIndex, Vec<Fact>>,
     /// Those of edges to blocks that other edges lead to, too: by the block of the branch, with the block that it leads to in place
     /// of the one from which on they hold.
-    on_edges: HashMap<(Key, BlockIndex), Vec<Fact>>,
+    on_edges: HashMap<(NumberIndex, BlockIndex), Vec<Fact>>,
 }
 
 impl Facts {
@@ -108,7 +109,12 @@ impl Facts {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty() && self.on_edges.is_empty()
+        self.all.is_empty()
+    }
+
+    /// Whether there is a fact of a number anywhere.
+    pub(super) fn has(&self, number: NumberIndex) -> bool {
+        self.all.contains_key(&number)
     }
 
     /// Orders the facts of each number by a walk of the dominator tree, and connects each with the one around it.
@@ -129,10 +135,10 @@ impl Facts {
     pub(super) fn at<'f>(
         &'f self,
         function: &'f FunctionView<'_, '_>,
-        key: &Key,
+        number: NumberIndex,
         block: BlockIndex,
     ) -> impl Iterator<Item = &'f Fact> {
-        let all = self.all.get(key).map_or(&[][..], Vec::as_slice);
+        let all = self.all.get(&number).map_or(&[][..], Vec::as_slice);
         let (enter, _) = function.graph.tree_times(block);
         let after = all.partition_point(|fact| function.graph.tree_times(fact.from).0 <= enter);
         let around = |fact: &&'f Fact| all.get(fact.around?);
@@ -142,8 +148,8 @@ impl Facts {
     }
 
     /// The facts of a number that hold on the edge between two blocks beside those of the first one.
-    pub(super) fn on_edge<'f>(&'f self, key: &Key, from: BlockIndex, to: BlockIndex) -> impl Iterator<Item = &'f Fact> {
-        let all = self.on_edges.get(&(key.clone(), from)).into_iter().flatten();
+    pub(super) fn on_edge(&self, number: NumberIndex, from: BlockIndex, to: BlockIndex) -> impl Iterator<Item = &Fact> {
+        let all = self.on_edges.get(&(number, from)).into_iter().flatten();
         all.filter(move |fact| fact.from == to)
     }
 
@@ -163,8 +169,8 @@ impl Facts {
             if seen.len() >= MOST_PARTS || !seen.insert((id, component, result)) {
                 continue;
             }
-            let path = component.into_iter().collect::<Path>();
-            let key = keys.name(function, id, path.clone());
+            let number = keys.number(function, id, component.into_iter().collect());
+            let Some(key) = keys.get(number).cloned() else { continue };
             let (id, component) = match &key {
                 Key::Value(id, path) if path.len() < 2 => (*id, path.first().copied()),
                 Key::Value(..) => continue,
@@ -191,7 +197,8 @@ impl Facts {
                     worklist.extend((0..count).map(|component| (inst.id(3), Some(component), result)));
                 }
                 (opcode @ op::IEqual..=op::SLessThanEqual, _) => {
-                    let mut operand = |word: usize| keys.name(function, inst.id(word), component.into_iter().collect());
+                    let mut operand =
+                        |word: usize| keys.number(function, inst.id(word), component.into_iter().collect());
                     let (left, right) = (operand(3), operand(4));
                     let of = |opcode, other| Fact {
                         opcode,
@@ -200,7 +207,7 @@ impl Facts {
                         from,
                         around: None,
                     };
-                    self.add(left.clone(), of(opcode, right.clone()), edge);
+                    self.add(left, of(opcode, right), edge);
                     self.add(right, of(mirrored(opcode), left), edge);
                 }
                 _ => {}
@@ -208,10 +215,11 @@ impl Facts {
         }
     }
 
-    fn add(&mut self, key: Key, fact: Fact, edge: Option<BlockIndex>) {
+    fn add(&mut self, number: NumberIndex, fact: Fact, edge: Option<BlockIndex>) {
+        let of_number = self.all.entry(number).or_default();
         match edge {
-            Some(block) => self.on_edges.entry((key, block)).or_default().push(fact),
-            None => self.all.entry(key).or_default().push(fact),
+            Some(block) => self.on_edges.entry((number, block)).or_default().push(fact),
+            None => of_number.push(fact),
         }
     }
 }
@@ -219,7 +227,7 @@ impl Facts {
 /// The operand that a phi of Booleans must have taken to have a result, and the block that it comes from: `a && b` as a branch
 /// over `b`.
 fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result: bool) -> Option<(Id, BlockIndex)> {
-    let operands: Vec<(Key, BlockIndex)> = match key {
+    let operands: Vec<(NumberIndex, BlockIndex)> = match key {
         Key::Value(id, path) => {
             let phi = function
                 .index
@@ -227,7 +235,7 @@ fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result:
                 .filter(|inst| inst.opcode() == op::Phi && path.is_empty())?;
             let pairs = phi.phi_pairs().map(|(value, label)| {
                 let from = function.index.block_of_label(function.function, label)?;
-                Some((keys.name(function, value, Path::new()), from))
+                Some((keys.number(function, value, Path::new()), from))
             });
             pairs.collect::<Option<_>>()?
         }
@@ -245,13 +253,15 @@ fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result:
         }
     };
     let other = if result { op::ConstantFalse } else { op::ConstantTrue };
-    let mut possible = operands.into_iter().filter_map(|(key, from)| match key {
-        Key::Value(id, _) if function.index.opcode(id) == other => None,
-        key => Some((key, from)),
-    });
+    let mut possible = operands
+        .into_iter()
+        .filter_map(|(number, from)| match keys.get(number)? {
+            Key::Value(id, _) if function.index.opcode(*id) == other => None,
+            key => Some((key, from)),
+        });
     let (only, from) = possible.next().filter(|_| possible.next().is_none())?;
     match only {
-        Key::Value(id, path) if path.is_empty() => Some((id, from)),
+        Key::Value(id, path) if path.is_empty() => Some((*id, from)),
         _ => None,
     }
 }

@@ -6,12 +6,12 @@ use super::comparisons::refined;
 use super::differences::compared_difference;
 use super::facts::{Fact, Facts};
 use super::interval::Range;
-use super::keys::{Key, Keys};
+use super::keys::Keys;
 use super::rules::{Operand, Rule, Solver, result};
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, NumberIndex};
 use crate::analysis::view::FunctionView;
 use crate::spv::op;
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
 /// How often a range may grow before it is widened.
@@ -26,21 +26,25 @@ pub(super) struct FunctionRanges {
     pub(super) keys: Keys,
     facts: Facts,
     /// `None` for numbers of code that is never reached.
-    ranges: HashMap<Key, Option<Range>>,
+    ranges: HashMap<NumberIndex, Option<Range>>,
     /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
-    at_places: HashMap<(Key, BlockIndex), (u32, Option<Range>)>,
+    at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
 }
+
+type Numbers = SmallVec<[NumberIndex; 8]>;
+/// Positions of nodes.
+type Positions = HashMap<NumberIndex, usize>;
 
 /// A number whose range is being found.
 struct Node {
-    key: Key,
+    number: NumberIndex,
     rule: Rule,
     bits: u32,
     /// `None`: nothing yet.
     range: Option<Range>,
     growths: u32,
     /// Positions of the numbers that depend on it.
-    dependents: Vec<usize>,
+    dependents: SmallVec<[usize; 2]>,
 }
 
 impl FunctionRanges {
@@ -62,25 +66,27 @@ impl FunctionRanges {
         operand: &Operand,
         range: Range,
         more: Option<&Facts>,
-        range_of: &dyn Fn(&Key) -> Option<Range>,
+        range_of: &dyn Fn(NumberIndex) -> Option<Range>,
     ) -> Option<Range> {
+        if !self.has_facts(operand.number, more) {
+            return Some(range);
+        }
         let mut range = range;
         // A comparison may give the sign that another one needs.
         for _ in 0..2 {
             for fact in self.facts_of(solver, operand, more) {
-                let Some(mut other) = range_of(&fact.other) else {
+                let Some(mut other) = range_of(fact.other) else {
                     continue;
                 };
                 let of_other = Operand {
-                    key: fact.other.clone(),
-                    bits: operand.bits,
-                    ..operand.clone()
+                    number: fact.other,
+                    ..*operand
                 };
                 for fact in self
                     .facts_of(solver, &of_other, more)
-                    .filter(|fact| fact.other != operand.key)
+                    .filter(|fact| fact.other != operand.number)
                 {
-                    if let Some(third) = range_of(&fact.other) {
+                    if let Some(third) = range_of(fact.other) {
                         other = refined(other, fact.opcode, fact.result, third)?;
                     }
                 }
@@ -91,15 +97,18 @@ impl FunctionRanges {
     }
 
     /// The numbers that an operand is compared with, and those that these are compared with.
-    fn compared(&self, solver: &Solver<'_, '_, '_>, operand: &Operand, more: Option<&Facts>) -> HashSet<Key> {
-        let mut found = HashSet::default();
+    fn compared(&self, solver: &Solver<'_, '_, '_>, operand: &Operand, more: Option<&Facts>) -> Numbers {
+        let mut found = Numbers::new();
+        if !self.has_facts(operand.number, more) {
+            return found;
+        }
         for fact in self.facts_of(solver, operand, more) {
             let of_other = Operand {
-                key: fact.other.clone(),
-                ..operand.clone()
+                number: fact.other,
+                ..*operand
             };
-            found.extend(self.facts_of(solver, &of_other, more).map(|fact| fact.other.clone()));
-            found.insert(of_other.key);
+            found.extend(self.facts_of(solver, &of_other, more).map(|fact| fact.other));
+            found.push(fact.other);
         }
         found
     }
@@ -108,12 +117,17 @@ impl FunctionRanges {
     pub(super) fn facts_in<'f>(
         &'f self,
         function: &'f FunctionView<'_, '_>,
-        key: &Key,
+        number: NumberIndex,
         block: BlockIndex,
         more: &'f Facts,
     ) -> impl Iterator<Item = &'f Fact> {
-        let own = self.facts.at(function, key, block);
-        own.chain(more.at(function, key, block))
+        let own = self.facts.at(function, number, block);
+        own.chain(more.at(function, number, block))
+    }
+
+    /// Whether a number is compared anywhere. Most are not, which this tells without a walk of dominators.
+    fn has_facts(&self, number: NumberIndex, more: Option<&Facts>) -> bool {
+        self.facts.has(number) || more.is_some_and(|more| more.has(number))
     }
 
     /// The comparisons of an operand that hold where it is used.
@@ -123,13 +137,13 @@ impl FunctionRanges {
         operand: &'f Operand,
         more: Option<&'f Facts>,
     ) -> impl Iterator<Item = &'f Fact> {
-        let (function, key, block) = (solver.function, &operand.key, operand.block);
+        let (function, number, block) = (solver.function, operand.number, operand.block);
         let on_edge = operand
             .to
             .into_iter()
-            .flat_map(move |to| self.facts.on_edge(key, block, to));
-        let more = more.into_iter().flat_map(move |more| more.at(function, key, block));
-        self.facts.at(function, key, block).chain(on_edge).chain(more)
+            .flat_map(move |to| self.facts.on_edge(number, block, to));
+        let more = more.into_iter().flat_map(move |more| more.at(function, number, block));
+        self.facts.at(function, number, block).chain(on_edge).chain(more)
     }
 
     /// The range of a difference by the comparisons of its operands that hold where `left` is used.
@@ -141,18 +155,29 @@ impl FunctionRanges {
         more: Option<&Facts>,
     ) -> Option<Range> {
         let &[of_left, of_right] = ranges else { return None };
-        compared_difference(self.facts_of(solver, left, more), &right.key, of_left, of_right)
+        compared_difference(self.facts_of(solver, left, more), right.number, of_left, of_right)
+    }
+
+    /// Width of a number. `None` for what is not an integer.
+    fn bits(&self, solver: &Solver<'_, '_, '_>, number: NumberIndex) -> Option<u32> {
+        solver.bits(self.keys.get(number)?)
+    }
+
+    /// The range that was found for a number. `None` for numbers of code that is never reached.
+    fn known(&self, number: NumberIndex) -> Option<Range> {
+        self.ranges.get(&number).copied().flatten()
     }
 
     /// Finds the range of a number, and of all that it depends on.
-    fn solve(&mut self, solver: &Solver<'_, '_, '_>, key: &Key) {
-        if self.ranges.contains_key(key) {
+    fn solve(&mut self, solver: &Solver<'_, '_, '_>, number: NumberIndex) {
+        if self.ranges.contains_key(&number) {
             return;
         }
-        let (mut nodes, positions) = self.discover(solver, key);
+        let (mut nodes, positions) = self.discover(solver, number);
         // Those that a number depends on come behind it.
         let mut worklist: Vec<usize> = (0..nodes.len()).collect();
         let mut is_queued = vec![true; nodes.len()];
+        let mut has_regrown = false;
         while let Some(position) = worklist.pop() {
             if let Some(mark) = is_queued.get_mut(position) {
                 *mark = false;
@@ -169,18 +194,21 @@ impl FunctionRanges {
                 continue;
             }
             node.growths += 1;
+            has_regrown |= node.growths > 1;
             node.range = match (node.range, joined) {
                 (Some(old), Some(joined)) if node.growths > GROWTHS => Some(old.widen(joined)),
                 _ => joined,
             };
-            for dependent in node.dependents.clone() {
+            for dependent in node.dependents.iter().copied() {
                 if let Some(mark) = is_queued.get_mut(dependent).filter(|mark| !**mark) {
                     *mark = true;
                     worklist.push(dependent);
                 }
             }
         }
-        for _ in 0..NARROWINGS {
+        // What was computed once, from operands that were known, is exact.
+        let narrowings = if has_regrown { NARROWINGS } else { 0 };
+        for _ in 0..narrowings {
             for position in (0..nodes.len()).rev() {
                 let Some(node) = nodes.get(position) else { continue };
                 let new = self.evaluate(solver, node, &nodes, &positions);
@@ -191,41 +219,39 @@ impl FunctionRanges {
                 }
             }
         }
-        self.ranges.extend(nodes.into_iter().map(|node| (node.key, node.range)));
+        self.ranges
+            .extend(nodes.into_iter().map(|node| (node.number, node.range)));
     }
 
     /// The number and all that it depends on, without those whose range is known, by position.
-    fn discover(&mut self, solver: &Solver<'_, '_, '_>, key: &Key) -> (Vec<Node>, HashMap<Key, usize>) {
-        let (mut nodes, mut positions): (Vec<Node>, HashMap<Key, usize>) = (Vec::new(), HashMap::default());
-        let mut links: Vec<(usize, Key)> = Vec::new();
-        let mut worklist = vec![key.clone()];
-        while let Some(key) = worklist.pop() {
-            if positions.contains_key(&key) || self.ranges.contains_key(&key) {
+    fn discover(&mut self, solver: &Solver<'_, '_, '_>, number: NumberIndex) -> (Vec<Node>, Positions) {
+        let (mut nodes, mut positions): (Vec<Node>, Positions) = (Vec::new(), Positions::default());
+        let mut links: Vec<(usize, NumberIndex)> = Vec::new();
+        let mut worklist = vec![number];
+        while let Some(number) = worklist.pop() {
+            if positions.contains_key(&number) || self.ranges.contains_key(&number) {
                 continue;
             }
             let position = nodes.len();
-            positions.insert(key.clone(), position);
-            let bits = solver.bits(&key).unwrap_or(64);
-            let rule = solver.rule(&mut self.keys, &key, bits);
-            let operands: Vec<Operand> = match &rule {
-                Rule::Fixed(_) => Vec::new(),
-                Rule::Join(operands) => operands.clone(),
-                Rule::Operation { operands, .. } => operands.clone(),
-            };
-            let mut needed: HashSet<Key> = HashSet::default();
-            for operand in operands {
-                needed.extend(self.compared(solver, &operand, None));
-                needed.insert(operand.key);
+            positions.insert(number, position);
+            let bits = self.bits(solver, number).unwrap_or(64);
+            let rule = solver.rule(&mut self.keys, number, bits);
+            let mut needed = Numbers::new();
+            for operand in rule.operands() {
+                needed.extend(self.compared(solver, operand, None));
+                needed.push(operand.number);
             }
-            links.extend(needed.iter().map(|needed| (position, needed.clone())));
+            needed.sort_unstable();
+            needed.dedup();
+            links.extend(needed.iter().map(|needed| (position, *needed)));
             worklist.extend(needed);
             nodes.push(Node {
-                key,
+                number,
                 rule,
                 bits,
                 range: None,
                 growths: 0,
-                dependents: Vec::new(),
+                dependents: SmallVec::new(),
             });
         }
         for (position, needed) in links {
@@ -242,14 +268,14 @@ impl FunctionRanges {
         solver: &Solver<'_, '_, '_>,
         node: &Node,
         nodes: &[Node],
-        positions: &HashMap<Key, usize>,
+        positions: &Positions,
     ) -> Option<Range> {
-        let range_of = |key: &Key| match positions.get(key) {
+        let range_of = |number: NumberIndex| match positions.get(&number) {
             Some(position) => nodes.get(*position)?.range,
-            None => self.ranges.get(key).copied().flatten(),
+            None => self.known(number),
         };
         let operand = |operand: &Operand| {
-            let range = range_of(&operand.key)?;
+            let range = range_of(operand.number)?;
             self.refined(solver, operand, range, None, &range_of)
         };
         match &node.rule {

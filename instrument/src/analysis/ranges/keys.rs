@@ -1,14 +1,15 @@
-//! Which values are the same: parts of values under one name, however many loads and copies are between.
+//! Which values are the same: parts of values as one number, however many loads and copies are between.
 
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::DefIndex;
+use crate::analysis::index::typed::{DefIndex, NumberIndex, Table};
 use crate::analysis::view::path::{Path, suffix_after};
 use crate::analysis::view::{AccessKind, FunctionView, Origin};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
-/// A number that a function computes or reads.
+/// What a number of a function is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A part of a value; of a variable for what cannot change while the invocation runs: inputs, push constants, uniforms.
@@ -17,37 +18,70 @@ pub(super) enum Key {
     Memory(DefIndex, Path),
 }
 
-/// The names of the numbers of one function.
+/// The numbers of one function, each once.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    found: HashMap<(Id, Path), Key>,
+    all: Table<NumberIndex, Key>,
+    numbers: HashMap<Key, NumberIndex>,
+    /// The numbers of values that are numbers themselves, and of parts of others.
+    of_values: HashMap<Id, NumberIndex>,
+    of_parts: HashMap<(Id, Path), NumberIndex>,
 }
 
 impl Keys {
-    /// The name of a part of a value. Amortised O(1) for each step: all values on the way get the name.
-    pub(super) fn name(&mut self, function: &FunctionView<'_, '_>, value: Id, path: Path) -> Key {
-        let (mut at, mut passed) = ((value, path), Vec::new());
-        let key = loop {
-            if let Some(key) = self.found.get(&at) {
-                break key.clone();
+    /// The number that is a part of a value. Amortised O(1) for each step: all values on the way get the number.
+    pub(super) fn number(&mut self, function: &FunctionView<'_, '_>, value: Id, path: Path) -> NumberIndex {
+        let mut at = (value, path);
+        let mut passed: SmallVec<[(Id, Path); 2]> = SmallVec::new();
+        let number = loop {
+            if let Some(number) = self.found(&at) {
+                break number;
             }
             let step = step(function, at.0, &at.1);
             passed.push(at);
             match step {
                 Step::Same(id, path) => at = (id, path),
-                Step::End(key) => break key,
+                Step::End(key) => break self.intern(key),
             }
         };
-        self.found.extend(passed.into_iter().map(|at| (at, key.clone())));
-        key
+        for (id, path) in passed {
+            if path.is_empty() {
+                self.of_values.insert(id, number);
+            } else {
+                self.of_parts.insert((id, path), number);
+            }
+        }
+        number
     }
 
-    /// The name of a part of what a definition holds.
-    pub(super) fn held(&mut self, function: &FunctionView<'_, '_>, definition: DefIndex, path: Path) -> Key {
+    /// The number that is a part of what a definition holds.
+    pub(super) fn held(&mut self, function: &FunctionView<'_, '_>, definition: DefIndex, path: Path) -> NumberIndex {
         match stored(function, definition, &path, usize::MAX) {
-            Step::Same(id, path) => self.name(function, id, path),
-            Step::End(key) => key,
+            Step::Same(id, path) => self.number(function, id, path),
+            Step::End(key) => self.intern(key),
         }
+    }
+
+    /// What a number is.
+    pub(super) fn get(&self, number: NumberIndex) -> Option<&Key> {
+        self.all.get(number)
+    }
+
+    fn found(&self, at: &(Id, Path)) -> Option<NumberIndex> {
+        let found = if at.1.is_empty() {
+            self.of_values.get(&at.0)
+        } else {
+            self.of_parts.get(at)
+        };
+        found.copied()
+    }
+
+    fn intern(&mut self, key: Key) -> NumberIndex {
+        *self.numbers.entry(key).or_insert_with_key(|key| {
+            let next = self.all.next_key();
+            self.all.push(key.clone());
+            next
+        })
     }
 }
 

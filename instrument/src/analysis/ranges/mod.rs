@@ -39,7 +39,7 @@ mod unpacked;
 mod widths;
 
 use super::effects::Condition;
-use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _};
+use super::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _, NumberIndex};
 use super::view::path::Path;
 use super::view::{AccessKind, FunctionView, ModuleView};
 use crate::options::Options;
@@ -103,7 +103,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
     /// The range of an integer or of a component of a vector.
     pub(crate) fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let path = component.into_iter().collect();
-        self.answer(point, |keys| keys.name(point.function, value, path))
+        self.answer(point, |keys| keys.number(point.function, value, path))
     }
 
     /// Whether an integer is certain to be below a constant that a pipeline may specialise.
@@ -115,14 +115,14 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let key = ranges.keys.name(function, value, Path::new());
-        if let Key::Value(variable, path) = &key
+        let number = ranges.keys.number(function, value, Path::new());
+        if let Some(Key::Value(variable, path)) = ranges.keys.get(number)
             && self.local_size.bounds(self.view.index, *variable, path, bound)
         {
             return true;
         }
-        let other = ranges.keys.name(function, bound, Path::new());
-        let mut facts = ranges.facts_in(function, &key, point.block, &point.facts);
+        let other = ranges.keys.number(function, bound, Path::new());
+        let mut facts = ranges.facts_in(function, number, point.block, &point.facts);
         facts.any(|fact| fact.other == other && fact.is_below(is_positive))
     }
 
@@ -132,10 +132,11 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let key = ranges.keys.name(function, value, Path::new());
-        let (kind, of, path) = match &key {
-            Key::Value(id, path) => (0, id.word(), path),
-            Key::Memory(definition, path) => (1, definition.to_usize() as u32, path),
+        let number = ranges.keys.number(function, value, Path::new());
+        let (kind, of, path) = match ranges.keys.get(number) {
+            Some(Key::Value(id, path)) => (0, id.word(), path),
+            Some(Key::Memory(definition, path)) => (1, definition.to_usize() as u32, path),
+            None => return SmallVec::new(),
         };
         [path.len() as u32 * 2 + kind, of]
             .into_iter()
@@ -149,8 +150,9 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        match ranges.keys.name(function, value, Path::new()) {
-            Key::Value(id, path) if path.is_empty() => id,
+        let number = ranges.keys.number(function, value, Path::new());
+        match ranges.keys.get(number) {
+            Some(Key::Value(id, path)) if path.is_empty() => *id,
             _ => value,
         }
     }
@@ -160,7 +162,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         self.answer(point, |keys| keys.held(point.function, definition, path))
     }
 
-    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut Keys) -> Key) -> Range {
+    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut Keys) -> NumberIndex) -> Range {
         let function = point.function;
         self.find_parameters(function.number);
         let ranges = self
@@ -174,8 +176,8 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             parameters: &self.parameters,
             glsl: &self.view.glsl,
         };
-        let key = name(&mut ranges.keys);
-        ranges.at(&solver, &key, point.block, &point.facts)
+        let number = name(&mut ranges.keys);
+        ranges.at(&solver, number, point.block, &point.facts)
     }
 
     /// Width of an integer type or of the components of a vector of integers.

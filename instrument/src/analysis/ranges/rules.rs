@@ -9,12 +9,13 @@ use super::parameters::Parameters;
 use super::unpacked::unpacked;
 use super::widths::integer_bits;
 use crate::analysis::index::constant::Length;
-use crate::analysis::index::typed::{BlockIndex, DefIndex};
+use crate::analysis::index::typed::{BlockIndex, DefIndex, NumberIndex};
 use crate::analysis::view::path::{Path, type_at};
 use crate::analysis::view::{FunctionView, ObjectClass, Origin};
 use crate::options::Options;
 use crate::spv::op::{built_in, decoration};
 use crate::spv::{Id, Inst, op};
+use smallvec::SmallVec;
 
 /// What does not change between questions about one function.
 pub(super) struct Solver<'s, 'a, 'w> {
@@ -26,30 +27,39 @@ pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) glsl: &'s [Id],
 }
 
-/// An operand of a number: its name, and the block in which it is known when the number is computed.
-#[derive(Clone)]
+/// An operand of a number, and the block in which it is known when the number is computed.
+#[derive(Clone, Copy)]
 pub(super) struct Operand {
-    pub(super) key: Key,
+    pub(super) number: NumberIndex,
     pub(super) block: BlockIndex,
     /// Of a phi: the block that the edge from `block` leads to.
     pub(super) to: Option<BlockIndex>,
-    pub(super) bits: u32,
 }
 
 /// How a number is computed.
-#[derive(Clone)]
 pub(super) enum Rule {
     /// It is in this range, whatever else.
     Fixed(Range),
     /// It is one of the operands.
-    Join(Vec<Operand>),
+    Join(Operands),
     /// By an operation with one result.
     Operation {
         opcode: u16,
         /// The instruction of `GLSL.std.450`.
         extended: Option<u32>,
-        operands: Vec<Operand>,
+        operands: Operands,
     },
+}
+
+pub(super) type Operands = SmallVec<[Operand; 3]>;
+
+impl Rule {
+    pub(super) fn operands(&self) -> &[Operand] {
+        match self {
+            Self::Fixed(_) => &[],
+            Self::Join(operands) | Self::Operation { operands, .. } => operands,
+        }
+    }
 }
 
 impl Solver<'_, '_, '_> {
@@ -76,31 +86,29 @@ impl Solver<'_, '_, '_> {
     }
 
     /// How a number is computed.
-    pub(super) fn rule(&self, keys: &mut Keys, key: &Key, bits: u32) -> Rule {
+    pub(super) fn rule(&self, keys: &mut Keys, number: NumberIndex, bits: u32) -> Rule {
         let function = self.function;
         let full = Rule::Fixed(Range::full(bits));
-        if self.type_of(key).is_none() {
-            return full;
-        }
-        match key {
-            Key::Value(id, path) => {
-                let Some(inst) = function.index.def(*id) else {
+        let key = keys.get(number).filter(|key| self.type_of(key).is_some());
+        match key.cloned() {
+            None => full,
+            Some(Key::Value(id, path)) => {
+                let Some(inst) = function.index.def(id) else {
                     return full;
                 };
-                self.rule_of(keys, &inst, path, bits).unwrap_or(full)
+                self.rule_of(keys, &inst, &path, bits).unwrap_or(full)
             }
-            Key::Memory(definition, path) => match function.memory.definitions.get(*definition) {
+            Some(Key::Memory(definition, path)) => match function.memory.definitions.get(definition) {
                 Some(phi) if phi.origin == Origin::Phi => {
                     let operands = phi.operands.iter().map(|(from, operand)| Operand {
-                        key: keys.held(function, *operand, path.clone()),
+                        number: keys.held(function, *operand, path.clone()),
                         block: *from,
                         to: Some(phi.block),
-                        bits,
                     });
                     Rule::Join(operands.collect())
                 }
                 Some(entry) if entry.origin == Origin::Entry => {
-                    self.passed(*definition, path).map_or(full, Rule::Fixed)
+                    self.passed(definition, &path).map_or(full, Rule::Fixed)
                 }
                 _ => full,
             },
@@ -139,9 +147,9 @@ impl Solver<'_, '_, '_> {
         }
         let block = function.block_of(inst.result())?;
         let mut operand = |id: Id, block: BlockIndex, to: Option<BlockIndex>| {
-            let key = keys.name(function, id, path.clone());
-            let bits = self.bits(&key)?;
-            Some(Operand { key, block, to, bits })
+            let number = keys.number(function, id, path.clone());
+            let is_integer = self.bits(keys.get(number)?).is_some();
+            is_integer.then_some(Operand { number, block, to })
         };
         let words = match inst.opcode() {
             op::Phi => {

@@ -43,7 +43,15 @@ impl Message {
 
     /// Adds text that is shown as it is, with control characters escaped: decoders find the end of a text by its characters.
     pub(super) fn push_literal(&mut self, text: &str) {
-        self.text.push_str(&one_line(text).replace('%', "%%"));
+        let text = one_line(text);
+        // Most texts are longer than the few bytes that a string begins with.
+        self.text.reserve(text.len().max(64));
+        for (number, part) in text.split('%').enumerate() {
+            if number > 0 {
+                self.text.push_str("%%");
+            }
+            self.text.push_str(part);
+        }
     }
 
     /// Adds text in which `%` begins the conversion of a value.

@@ -1,10 +1,9 @@
 //! The range of a number at a place: computed once more from its operands, under what holds there.
 
 use super::{FunctionRanges, MOST_STEPS};
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, NumberIndex};
 use crate::analysis::ranges::facts::Facts;
 use crate::analysis::ranges::interval::Range;
-use crate::analysis::ranges::keys::Key;
 use crate::analysis::ranges::rules::{Operand, Rule, Solver, result};
 use crate::spv::op;
 use smallvec::SmallVec;
@@ -17,17 +16,17 @@ impl FunctionRanges {
     pub(in super::super) fn at(
         &mut self,
         solver: &Solver<'_, '_, '_>,
-        key: &Key,
+        number: NumberIndex,
         block: BlockIndex,
         more: &Facts,
     ) -> Range {
-        let bits = solver.bits(key).unwrap_or(64);
-        self.solve(solver, key);
+        let bits = self.bits(solver, number).unwrap_or(64);
+        self.solve(solver, number);
         let mut steps = MOST_STEPS;
         let found = if self.facts.is_empty() && more.is_empty() {
-            self.ranges.get(key).copied().flatten()
+            self.known(number)
         } else {
-            self.again(solver, key, (block, more), &mut steps, MOST_LEVELS)
+            self.again(solver, number, (block, more), &mut steps, MOST_LEVELS)
         };
         found.unwrap_or(Range::full(bits))
     }
@@ -37,21 +36,21 @@ impl FunctionRanges {
     fn again(
         &mut self,
         solver: &Solver<'_, '_, '_>,
-        key: &Key,
+        number: NumberIndex,
         (block, more): (BlockIndex, &Facts),
         steps: &mut u32,
         levels: u32,
     ) -> Option<Range> {
         if !more.is_empty() {
-            return self.computed_again(solver, key, (block, more), steps, levels);
+            return self.computed_again(solver, number, (block, more), steps, levels);
         }
-        let place = (key.clone(), block);
+        let place = (number, block);
         if let Some((with, range)) = self.at_places.get(&place)
             && *with >= levels
         {
             return *range;
         }
-        let range = self.computed_again(solver, key, (block, more), steps, levels);
+        let range = self.computed_again(solver, number, (block, more), steps, levels);
         if *steps > 0 {
             self.at_places.insert(place, (levels, range));
         }
@@ -61,29 +60,26 @@ impl FunctionRanges {
     fn computed_again(
         &mut self,
         solver: &Solver<'_, '_, '_>,
-        key: &Key,
+        number: NumberIndex,
         (block, more): (BlockIndex, &Facts),
         steps: &mut u32,
         levels: u32,
     ) -> Option<Range> {
-        self.solve(solver, key);
-        let bits = solver.bits(key)?;
-        let current = self.ranges.get(key).copied().flatten().unwrap_or(Range::full(bits));
+        self.solve(solver, number);
+        let bits = self.bits(solver, number)?;
+        let current = self.known(number).unwrap_or(Range::full(bits));
         let place = Operand {
-            key: key.clone(),
+            number,
             block,
             to: None,
-            bits,
         };
         for compared in self.compared(solver, &place, Some(more)) {
-            self.solve(solver, &compared);
+            self.solve(solver, compared);
         }
-        let current = self.refined(solver, &place, current, Some(more), &|key| {
-            self.ranges.get(key).copied().flatten()
-        })?;
+        let current = self.refined(solver, &place, current, Some(more), &|number| self.known(number))?;
         let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
-        let rule = (!is_done).then(|| solver.rule(&mut self.keys, key, bits));
+        let rule = (!is_done).then(|| solver.rule(&mut self.keys, number, bits));
         let Some(Rule::Operation {
             opcode,
             extended,
@@ -95,12 +91,9 @@ impl FunctionRanges {
         *steps -= 1;
         let mut ranges: SmallVec<[Range; 4]> = SmallVec::new();
         for operand in &operands {
-            ranges.push(self.again(solver, &operand.key, (block, more), steps, levels - 1)?);
+            ranges.push(self.again(solver, operand.number, (block, more), steps, levels - 1)?);
         }
-        let here = |operand: &Operand| Operand {
-            block,
-            ..operand.clone()
-        };
+        let here = |operand: &Operand| Operand { block, ..*operand };
         let difference = match (opcode, operands.as_slice()) {
             (op::ISub, [left, right]) => self.difference(solver, (&here(left), right), &ranges, Some(more)),
             _ => None,

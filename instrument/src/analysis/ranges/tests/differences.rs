@@ -10,13 +10,13 @@ use crate::spv::op;
 fn a_difference_has_the_values_that_the_comparison_allows() {
     for opcode in op::IEqual..=op::SLessThanEqual {
         for result in [false, true] {
-            let (fact, right_key) = Fact::of_value(opcode, result);
+            let (fact, number) = Fact::of_value(opcode, result);
             for left in intervals() {
                 for right in intervals() {
                     let pairs = values(left).flat_map(|a| values(right).map(move |b| (a, b)));
                     let pairs = pairs.filter(|(a, b)| compare(opcode, *a, *b, BITS) == result);
                     let exact = hull(pairs.map(|(a, b)| a.wrapping_sub(b)), BITS);
-                    let found = compared_difference(std::iter::once(&fact), &right_key, left, right);
+                    let found = compared_difference(std::iter::once(&fact), number, left, right);
                     let (Some(found), Some(exact)) = (found, exact) else {
                         continue;
                     };
@@ -32,15 +32,15 @@ fn a_difference_has_the_values_that_the_comparison_allows() {
 
 #[test]
 fn a_difference_behind_a_comparison_does_not_wrap() {
-    let (fact, right_key) = Fact::of_value(op::UGreaterThanEqual, true);
+    let (fact, number) = Fact::of_value(op::UGreaterThanEqual, true);
     let full = super::Range::full(BITS);
     let range = |min, max| super::Range::unsigned(min, max, BITS);
-    let difference = |left, right| compared_difference(std::iter::once(&fact), &right_key, left, right);
+    let difference = |left, right| compared_difference(std::iter::once(&fact), number, left, right);
     assert_eq!(difference(range(0, 5), range(1, 15)), Some(range(0, 4)));
     assert_eq!(difference(full, full), Some(full));
     let (fact, _) = Fact::of_value(op::ULessThan, true);
     assert_eq!(
-        compared_difference(std::iter::once(&fact), &right_key, range(0, 5), full),
+        compared_difference(std::iter::once(&fact), number, range(0, 5), full),
         None
     );
 }
