@@ -1,5 +1,6 @@
 // Included first in every shader. CHECK(condition, format, value) ends the invocation where the condition is false;
-// CHECK_MODE selects how: 0 does not check, 1 returns, 2 aborts, 3 prints with debugPrintf and returns.
+// CHECK_MODE selects how: 0 does not check, 1 returns, 2 aborts, 3 prints with debugPrintf and returns, 4 counts in the shader's
+// `failures` and returns.
 #if CHECK_MODE == 2
 #extension GL_EXT_abort : require
 #elif CHECK_MODE == 3
@@ -18,6 +19,8 @@
 #define CHECK(condition, format, value) if (!(condition)) END
 #elif CHECK_MODE == 2
 #define CHECK(condition, format, value) if (!(condition)) abortEXT(format, value)
+#elif CHECK_MODE == 4
+#define CHECK(condition, format, value) if (!(condition)) { atomicAdd(failures, 1u); END; }
 #else
 #define CHECK(condition, format, value) if (!(condition)) { debugPrintfEXT(format, value); END; }
 #endif

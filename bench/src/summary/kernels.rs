@@ -8,8 +8,14 @@ use vkabort_tests::measure::shaders::Variant;
 
 pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
     let [kernel, loops, memory] = [Part::Kernel, Part::Loops, Part::Memory].map(|part| of(parts, part));
-    let [layer, unchecked, plain, planted] =
-        [Variant::Layer, Variant::Unchecked, Variant::Return, Variant::Planted].map(Variant::name);
+    let [layer, unchecked, plain, count, planted] = [
+        Variant::Layer,
+        Variant::Unchecked,
+        Variant::Return,
+        Variant::Count,
+        Variant::Planted,
+    ]
+    .map(Variant::name);
     let [printf, printf_with_room] = [Variant::Printf, Variant::PrintfWithRoom].map(Variant::name);
     let [default_checks, gpu_av, shader_sanitizer] =
         [Variant::DefaultChecks, Variant::GpuAv, Variant::ShaderSanitizer].map(Variant::name);
@@ -112,7 +118,13 @@ pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
             each(pairs(&million, "ms", layer, printf), times),
         ),
         executed(
-            "the same, and fewer",
+            "an addition to a counter by each of them",
+            printf,
+            "",
+            each(pairs(&million, "ms", count, printf), times),
+        ),
+        executed(
+            "a million invocations abort, and fewer",
             printf_with_room,
             "not slower",
             ratios(pairs(of(parts, Part::Storm), "ms", layer, printf_with_room)),

@@ -59,6 +59,7 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "memory::races_of_gpu_av" => memory(context, Variant::GpuAv, Some(Check::Races)),
         measures(), validation_alone(), with(GPU_AV_RACES), within(300);
     "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
+    "storm::count" => storm(context, Variant::Count), measures(), without_layer(), within(45);
     "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
     "storm::prints" => storm(context, Variant::Prints), measures(), alone(), set(PRINTS_IN_1_MIB), within(45);
     "storm::frames_that_return" => frames(context, Variant::Return), measures(), without_layer(), within(45);

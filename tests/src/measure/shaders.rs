@@ -17,6 +17,8 @@ pub enum Variant {
     Unchecked,
     /// The invocation returns.
     Return,
+    /// It adds to a counter and returns: the least that exact counts take. Only for shaders with a counter.
+    Count,
     /// It aborts; the layer rewrites the shader.
     Layer,
     /// The same, without values at the abort.
@@ -47,9 +49,10 @@ pub enum Variant {
 
 impl Variant {
     /// All variants, in the order of tables.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Unchecked,
         Self::Return,
+        Self::Count,
         Self::WithoutValues,
         Self::Layer,
         Self::WithLines,
@@ -70,6 +73,7 @@ impl Variant {
         match self {
             Self::Unchecked => "no check",
             Self::Return => "return",
+            Self::Count => "count",
             Self::Layer => "layer",
             Self::WithoutValues => "values = off",
             Self::WithLines => "with lines",
@@ -94,6 +98,7 @@ impl Variant {
             Self::Layer | Self::WithoutValues | Self::WithLines | Self::WithVariables => 2,
             Self::ByValue | Self::Native => 2,
             Self::Prints | Self::Printf | Self::PrintfWithRoom => 3,
+            Self::Count => 4,
         }
     }
 }

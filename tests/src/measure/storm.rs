@@ -13,11 +13,14 @@ use vkabort_runner::Measurement;
 const INVOCATIONS: u32 = 1 << 20;
 /// Numbers of them that fail their check.
 const FAILING: [u32; 6] = [0, 1, 64, 4096, 1 << 16, INVOCATIONS];
+/// Words before those of the invocations: the number that fails, and far from it the counter.
+const HEAD: usize = 65;
 /// Samples per number; each creates a device and compiles a pipeline.
 const SAMPLES: usize = 9;
 
 const SHADER: &str = "layout(local_size_x = 64) in;\n\
-    layout(std430, set = 0, binding = 0) buffer Words { uint failing; uint words[]; };\n\
+    layout(std430, set = 0, binding = 0) buffer Words {\n\
+    uint failing; uint apart[63]; uint failures; uint words[]; };\n\
     void main() {\n  const uint index = gl_GlobalInvocationID.x;\n\
     CHECK(index >= failing, \"storm %u\", index);\n  words[index] = index;\n}\n";
 
@@ -69,7 +72,7 @@ fn frames(gpu: &Gpu, spirv: &[u32]) -> Result<Duration> {
         ..DeviceOptions::default()
     };
     let device = Device::with(gpu, options)?;
-    let buffer = Buffer::near(&device, &[&[PRINTING][..], &[0; 1 << 16]].concat())?;
+    let buffer = Buffer::near(&device, &[&[PRINTING][..], &[0; HEAD + (1 << 16)]].concat())?;
     let kernel = Kernel::new(&device, spirv, &[&buffer])?;
     let submissions = (0..FRAMES)
         .map(|_| kernel.record((1 << 16) / 64))
@@ -94,7 +97,7 @@ fn once(gpu: &Gpu, spirv: &[u32], variant: Variant, failing: u32) -> Result<Dura
         ..DeviceOptions::default()
     };
     let device = Device::with(gpu, options)?;
-    let mut words = vec![0; 1 + INVOCATIONS as usize];
+    let mut words = vec![0; HEAD + INVOCATIONS as usize];
     words[0] = failing;
     let buffer = Buffer::near(&device, &words)?;
     let kernel = Kernel::new(&device, spirv, &[&buffer])?;

@@ -20,6 +20,7 @@ The benchmarks compare the layer with the same shader in other variants:
 | --- | --- |
 | no check | is not there |
 | return | lets the invocation return |
+| count | is counted by an atomic addition, and the invocation returns |
 | layer | aborts; the layer rewrites the shader |
 | by value | the same, but large values are loaded before they are copied |
 | native | aborts; the driver supports the extension itself |
@@ -27,13 +28,25 @@ The benchmarks compare the layer with the same shader in other variants:
 | debugPrintf, 1 MiB | the same, with a buffer as large as the layer's; by default it has 1 KiB |
 
 *Executed* results are from drivers that run shaders on the CPU. *Only compiled* results are from drivers of GPUs, which compile without
-a GPU. No result is from a shader on a GPU. Compare ratios, not times. A result is the median of all drivers and shaders,
+a GPU. No result is from a shader on a GPU; `bench/gpu` in the repository has some. Compare ratios, not times. A result is the median of all drivers and shaders,
 with the range or the worst; 2 times means twice the value that it is compared with. *Code* is machine code, *waves* are the
 subgroups that fit on a core at once, *spills* are registers that were moved to memory. The table also has the goals that are not
 met.
 ";
 
 const END: &str = "
+## What stops the goals
+
+- *A check that is never taken*, on lavapipe 22.3 and SwiftShader: they execute the code behind a failed test each time, with no
+  invocation active. A loop with 46 stores and atomic additions that are never reached took 1543 ms in place of 77 on lavapipe 22.3, and
+  1885 ms in place of 315 on SwiftShader, and about the same behind a branch, a branch on `subgroupAny`, a loop, a loop on `subgroupAny`
+  and a `switch`. Lavapipe 25 skips such code: 66 ms in place of 54.
+- The same on lavapipe 25 and Mesa 26: the exit of the loop. A loop of 200 iterations with four tests that return took 222 ms and 451 ms,
+  one return for the same tests 100 ms and 321 ms, and no test 97 ms and 216 ms.
+- *A million invocations abort*, on Mesa 26: of 8.2 ms, 2.3 ms are for the messages that are kept, 16,367 in place of debugPrintf's 23 (5.9 ms
+  with room for a sixteenth of them), and 3.2 ms for the additions that count exactly.
+- *Memory*: the loader allocates two lists of 0.4 MiB for the active layers. Of the layer's own, 51 KB are in use.
+- *A rewrite* of 400 words: more than half of the time writes the functions that write a record.
 `bench/RESULTS.md` in the repository names the machine and the commit of each part. `cargo xtask bench` repeats the measurements and
 writes all of them to `bench/results/tables.md`.
 ";
