@@ -28,10 +28,10 @@ The benchmarks compare the layer with the same shader in other variants:
 | debugPrintf, 1 MiB | the same, with a buffer as large as the layer's; by default it has 1 KiB |
 
 *Executed* results are from drivers that run shaders on the CPU. *Only compiled* results are from drivers of GPUs, which compile without
-a GPU. No result is from a shader on a GPU; `bench/gpu` in the repository has some. Compare ratios, not times. A result is the median of all drivers and shaders,
-with the range or the worst; 2 times means twice the value that it is compared with. *Code* is machine code, *waves* are the
-subgroups that fit on a core at once, *spills* are registers that were moved to memory. The table also has the goals that are not
-met.
+a GPU. No result is from a shader on a GPU; `bench/gpu` in the repository has some. Compare ratios, not times. A result is the median of
+all drivers and shaders, with the range or the worst; 2 times means twice the value that it is compared with. *Code* is machine code,
+*waves* are the subgroups that fit on a core at once, *spills* are registers that were moved to memory. The table also has the goals that
+are not met.
 ";
 
 const END: &str = "
@@ -47,6 +47,7 @@ const END: &str = "
   with room for a sixteenth of them), and 3.2 ms for the additions that count exactly.
 - *Memory*: the loader allocates two lists of 0.4 MiB for the active layers. Of the layer's own, 51 KB are in use.
 - *A rewrite* of 400 words: more than half of the time writes the functions that write a record.
+
 `bench/RESULTS.md` in the repository names the machine and the commit of each part. `cargo xtask bench` repeats the measurements and
 writes all of them to `bench/results/tables.md`.
 ";

@@ -164,7 +164,7 @@ impl FunctionRanges {
     }
 
     /// The range that was found for a number. `None` for numbers of code that is never reached.
-    fn known(&self, number: NumberIndex) -> Option<Range> {
+    fn solved(&self, number: NumberIndex) -> Option<Range> {
         self.ranges.get(&number).copied().flatten()
     }
 
@@ -272,7 +272,7 @@ impl FunctionRanges {
     ) -> Option<Range> {
         let range_of = |number: NumberIndex| match positions.get(&number) {
             Some(position) => nodes.get(*position)?.range,
-            None => self.known(number),
+            None => self.solved(number),
         };
         let operand = |operand: &Operand| {
             let range = range_of(operand.number)?;

@@ -24,7 +24,7 @@ impl FunctionRanges {
         self.solve(solver, number);
         let mut steps = MOST_STEPS;
         let found = if self.facts.is_empty() && more.is_empty() {
-            self.known(number)
+            self.solved(number)
         } else {
             self.again(solver, number, (block, more), &mut steps, MOST_LEVELS)
         };
@@ -67,7 +67,7 @@ impl FunctionRanges {
     ) -> Option<Range> {
         self.solve(solver, number);
         let bits = self.bits(solver, number)?;
-        let current = self.known(number).unwrap_or(Range::full(bits));
+        let current = self.solved(number).unwrap_or(Range::full(bits));
         let place = Operand {
             number,
             block,
@@ -76,7 +76,7 @@ impl FunctionRanges {
         for compared in self.compared(solver, &place, Some(more)) {
             self.solve(solver, compared);
         }
-        let current = self.refined(solver, &place, current, Some(more), &|number| self.known(number))?;
+        let current = self.refined(solver, &place, current, Some(more), &|number| self.solved(number))?;
         let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
         let rule = (!is_done).then(|| solver.rule(&mut self.keys, number, bits));
