@@ -258,7 +258,7 @@ impl Modules<'_> {
 
 /// LocalInvocationIndex of the invocation with this GlobalInvocationId, in workgroups of this size: the global id is the
 /// workgroup's, times its size, plus the local one ("Vulkan Specification, Built-In Variables").
-fn local_index([x, y, z, _]: [u32; 4], [width, height, depth]: [u32; 3]) -> Option<u32> {
+pub(crate) fn local_index([x, y, z, _]: [u32; 4], [width, height, depth]: [u32; 3]) -> Option<u32> {
     let [x, y, z] = [x.checked_rem(width)?, y.checked_rem(height)?, z.checked_rem(depth)?];
     x.checked_add(width.checked_mul(y.checked_add(height.checked_mul(z)?)?)?)
 }

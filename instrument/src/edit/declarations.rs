@@ -68,6 +68,17 @@ impl Emitter {
         self.unique(op::TypeVector, (component, Literal(count)))
     }
 
+    /// Type of this number of words: a vector, or a `uint`.
+    pub(crate) fn words_type(&mut self, count: u32) -> Id {
+        let uint = self.uint();
+        if count == 1 { uint } else { self.vector(uint, count) }
+    }
+
+    /// Type of physical pointers.
+    pub(crate) fn physical_pointer(&mut self, pointee: Id) -> Id {
+        self.pointer(storage_class::PhysicalStorageBuffer, pointee)
+    }
+
     pub(crate) fn pointer(&mut self, class: u32, pointee: Id) -> Id {
         self.unique(op::TypePointer, (Literal(class), pointee))
     }

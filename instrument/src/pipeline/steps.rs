@@ -9,6 +9,7 @@ use crate::pass::prints::PrintInputs;
 use crate::pass::reconverge::EarlyExits;
 use crate::pass::{abort, constant_data, exit_loop, prints, reconverge, sanitize};
 use std::borrow::Cow;
+use vkabort_record::print::record::PrintIdentity;
 use vkabort_record::site::{EntryPoint, SiteTable};
 
 pub(super) fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
@@ -45,6 +46,7 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
         code: table.code(),
         numbers,
         execution_model: table.execution_model(),
+        identity_words: PrintIdentity::of(table).words,
         workgroup_sizes: &workgroup_sizes,
         origin: &|offset| state.origin(offset as u32),
     };

@@ -63,29 +63,34 @@ impl Runtime {
     }
 
     /// A pointer of type `ty` to `offset` bytes behind a device address; `end` is above the largest offset.
+    pub(crate) fn pointer_behind(&self, out: &mut Emitter, ty: Id, address: u64, offset: Id, end: u64) -> Id {
+        let low = out.constant(address as u32);
+        let sum = out.calculate(op::IAdd, (offset, low));
+        self.pointer_inside(out, ty, address, sum, end)
+    }
+
+    /// A pointer of type `ty` to the address with the low word `low` in an area of `bytes` bytes at a device address.
     ///
     /// ```text
-    /// %low     = IAdd %offset LOW
     /// %address = CompositeConstruct %low HIGH
     /// %pointer = Bitcast %ty %address
     /// ```
     ///
-    /// Without 64-bit arithmetic at each access, compilers need no carries and half the registers. In the rare arena that
+    /// Without 64-bit arithmetic at each access, compilers need no carries and half the registers. In the rare area that
     /// crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
-    pub(crate) fn pointer_behind(&self, out: &mut Emitter, ty: Id, address: u64, offset: Id, end: u64) -> Id {
+    pub(crate) fn pointer_inside(&self, out: &mut Emitter, ty: Id, address: u64, low: Id, bytes: u64) -> Id {
         let uint = out.uint();
         let uvec2 = out.vector(uint, 2);
-        let (low, high) = (address as u32, (address >> 32) as u32);
-        let crosses = u64::from(low) + end > 1 << 32;
-        let [low, mut high_word] = [low, high].map(|value| out.constant(value));
-        let sum = out.calculate(op::IAdd, (offset, low));
+        let (first, high) = (address as u32, (address >> 32) as u32);
+        let crosses = u64::from(first) + bytes > 1 << 32;
+        let mut high_word = out.constant(high);
         if crosses {
             let bool = out.bool();
-            let next = out.constant(high.wrapping_add(1));
-            let carries = out.emit(op::ULessThan, bool, (sum, low));
+            let [first, next] = [first, high.wrapping_add(1)].map(|value| out.constant(value));
+            let carries = out.emit(op::ULessThan, bool, (low, first));
             high_word = out.emit(op::Select, uint, (carries, next, high_word));
         }
-        let words = out.emit(op::CompositeConstruct, uvec2, (sum, high_word));
+        let words = out.emit(op::CompositeConstruct, uvec2, (low, high_word));
         out.emit(op::Bitcast, ty, words)
     }
 
@@ -189,7 +194,7 @@ impl Runtime {
 }
 
 /// Type of pointers to a new block with members of these types at these byte offsets.
-fn block_pointer(out: &mut Emitter, types: &[Id], offsets: &[u32]) -> Id {
+pub(crate) fn block_pointer(out: &mut Emitter, types: &[Id], offsets: &[u32]) -> Id {
     let block = out.structure(types);
     out.decorate(block, decoration::Block, &[]);
     for (member, offset) in (0..).zip(offsets) {

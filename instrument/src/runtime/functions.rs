@@ -42,7 +42,7 @@ impl Runtime {
     }
 
     /// Makes the invocation's earlier writes to the arena available before its later ones. Nothing on CPUs, which keep the order.
-    pub(super) fn barrier(&self, out: &mut Emitter) {
+    pub(crate) fn barrier(&self, out: &mut Emitter) {
         if !self.memory_barriers {
             return;
         }

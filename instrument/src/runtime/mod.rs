@@ -17,6 +17,7 @@ mod reserve;
 mod state;
 mod trap;
 
+pub(crate) use arena::block_pointer;
 pub(crate) use deferred::{DeferredRecord, EntryRecords, RecordWord, record_key};
 pub(crate) use find_buffer::{write_difference, write_is_inside};
 pub(crate) use identity::{AddedBuiltIns, EntryInterface, load_identity, load_local_index, load_number};

@@ -28,7 +28,7 @@ pub(crate) struct Runtime {
     pub(super) trap: Trap,
     pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
-    pub(super) scalar_stores: bool,
+    pub(crate) scalar_stores: bool,
     /// Whether the records of entry points that defer all of theirs are compact.
     pub(crate) compact_records: bool,
     pub(super) code: CodeHash,

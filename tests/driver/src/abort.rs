@@ -116,19 +116,20 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
 unsafe fn print(area: *mut u8, prints: code::Prints, number: u32) {
     // SAFETY: all offsets are within the area and word-aligned.
     let word = |byte: u32| unsafe { AtomicU32::from_ptr(area.add(byte as usize).cast()) };
-    let chunk = word(prints::CURRENT_OFFSET).load(Ordering::Relaxed) % prints::CHUNKS;
-    let units = prints::record_units(0);
-    let at = word(prints::cursor_offset(chunk)).fetch_add(units, Ordering::Relaxed);
-    if at + units > prints.capacity {
+    let chunk = word(prints::CURRENT_OFFSET)
+        .load(Ordering::Relaxed)
+        .wrapping_sub(prints.address as u32);
+    let at = word(chunk).fetch_add(prints.slots, Ordering::Relaxed);
+    if at + prints.slots > prints.capacity {
         word(prints::DROPPED_OFFSET + 4 * prints::SHARED_COUNTER).fetch_add(1, Ordering::Relaxed);
         return;
     }
-    let unit = chunk * prints.capacity + at;
-    let begin = prints::CONTROL_BYTES + unit * UNIT_BYTES;
+    let begin = chunk + at * prints::SLOT_BYTES;
     let put = |index: u32, value| word(begin + index * 4).store(value, Ordering::Relaxed);
     put(prints::header::NUMBER, prints.number);
     put(prints::header::IDENTITY, number);
-    word(begin + prints::header::COMMIT * 4).store(commit_word(unit), Ordering::Release);
+    let slot = (begin - prints::CONTROL_BYTES) / prints::SLOT_BYTES;
+    word(begin + prints::header::COMMIT * 4).store(prints::commit_word(slot), Ordering::Release);
 }
 
 /// Payload of a message.

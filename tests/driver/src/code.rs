@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use vkabort_record::layout::{CONTROL_BYTES, TICKS_OFFSET};
-use vkabort_record::print::layout::CONTROL_BYTES as PRINT_CONTROL_BYTES;
 use vkabort_spirv_builder::{op, string};
 
 /// Words before the first instruction.
@@ -82,11 +81,9 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
             _ => None,
         })
         .collect();
-    let of_prints = prints(words).map(|prints| prints.address + u64::from(PRINT_CONTROL_BYTES));
     let records = instructions(words).find_map(|(opcode, operands)| match (opcode, operands) {
         (op::CompositeConstruct, [_, _, sum, high]) => {
-            let address = u64::from(*sums.get(sum)?) | u64::from(*values.get(high)?) << 32;
-            (Some(address) != of_prints).then_some(address)
+            Some(u64::from(*sums.get(sum)?) | u64::from(*values.get(high)?) << 32)
         }
         _ => None,
     })?;
@@ -103,29 +100,23 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
 pub struct Prints {
     /// Address of the print area.
     pub address: u64,
-    /// Units of its chunks.
+    /// Slots of its chunks.
     pub capacity: u32,
+    /// Slots of a record.
+    pub slots: u32,
     /// The number of a print without arguments.
     pub number: u32,
 }
 
-/// The prints of a module: its function `vkabort_print_reserve` loads from the start of the print area and compares with the units of
-/// a chunk, and calls pass a number to its function `vkabort_print0`.
+/// The prints of a module: its function `vkabort_print0` loads from the start of the print area, compares with the slots of a chunk and
+/// with the last at which a record may begin, and calls pass a number to it.
 pub fn prints(words: &[u32]) -> Option<Prints> {
     let values = constants(words);
-    let named = |name: &str| {
-        let name = string(name);
-        instructions(words).find_map(|(opcode, operands)| {
-            let (id, text) = operands.split_first()?;
-            (opcode == op::Name && text == name).then_some(*id)
-        })
-    };
-    let body = |function: Option<u32>| {
-        let mut all = instructions(words);
-        all.find(|(opcode, operands)| *opcode == op::Function && operands.get(1).copied() == function);
-        all.take_while(|(opcode, _)| *opcode != op::FunctionEnd)
-    };
-    let (reserve, print) = (named("vkabort_print_reserve")?, named("vkabort_print0")?);
+    let name = string("vkabort_print0");
+    let print = instructions(words).find_map(|(opcode, operands)| {
+        let (id, text) = operands.split_first()?;
+        (opcode == op::Name && text == name).then_some(*id)
+    })?;
     let pairs: HashMap<u32, u64> = instructions(words)
         .filter_map(|(opcode, operands)| match (opcode, operands) {
             (op::ConstantComposite, [_, id, low, high]) => {
@@ -134,14 +125,23 @@ pub fn prints(words: &[u32]) -> Option<Prints> {
             _ => None,
         })
         .collect();
-    let address = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
+    let body = || {
+        let mut all = instructions(words);
+        all.find(|(opcode, operands)| *opcode == op::Function && operands.get(1) == Some(&print));
+        all.take_while(|(opcode, _)| *opcode != op::FunctionEnd)
+    };
+    let address = body().find_map(|(opcode, operands)| match (opcode, operands) {
         (op::Bitcast, [_, _, from]) => pairs.get(from).copied(),
         _ => None,
     })?;
-    let capacity = body(Some(reserve)).find_map(|(opcode, operands)| match (opcode, operands) {
-        (op::ULessThan, [_, _, _, capacity]) => values.get(capacity).copied(),
-        _ => None,
-    })?;
+    let limit = |compares: u16| {
+        body().find_map(|(opcode, operands)| match operands {
+            [_, _, _, limit] if opcode == compares => values.get(limit).copied(),
+            _ => None,
+        })
+    };
+    let capacity = limit(op::ULessThan)?;
+    let slots = capacity.checked_sub(limit(op::ULessThanEqual)?)?;
     let number = instructions(words).find_map(|(opcode, operands)| match (opcode, operands) {
         (op::FunctionCall, [_, _, function, number, ..]) if *function == print => values.get(number).copied(),
         _ => None,
@@ -149,6 +149,7 @@ pub fn prints(words: &[u32]) -> Option<Prints> {
     Some(Prints {
         address,
         capacity,
+        slots,
         number,
     })
 }

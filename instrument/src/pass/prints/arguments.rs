@@ -13,7 +13,6 @@ use crate::edit::emitter::Emitter;
 use crate::spv::{Id, Inst, Literal, op};
 use vkabort_record::layout::UNIT_WORDS;
 use vkabort_record::message_type::Type;
-use vkabort_record::print::layout::HEAD_WORDS;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::PrintArgument;
 
@@ -63,9 +62,50 @@ fn widens(index: &Index<'_>, scalar: ScalarType, ty: Id) -> bool {
     scalar == ScalarType::F16 && index.is_storage_only(ty)
 }
 
-/// Writes the words of the payload: the two in the unit where a record's header ends, then the others in units of four. `stage`: in front
-/// of the arguments.
-pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, stage: Option<Id>, out: &mut Emitter) -> Vec<Id> {
+/// Words of a payload that are in one unit of the record: a vector, or a `uint`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Number of words.
+    pub(super) words: u32,
+    pub(super) value: Id,
+}
+
+impl Part {
+    /// The part of these words.
+    pub(super) fn new(words: &[Id], out: &mut Emitter) -> Self {
+        let value = match words {
+            [word] => *word,
+            _ => {
+                let ty = out.words_type(words.len() as u32);
+                out.emit(op::CompositeConstruct, ty, words)
+            }
+        };
+        Self {
+            words: words.len() as u32,
+            value,
+        }
+    }
+
+    /// Its words.
+    pub(super) fn split(self, out: &mut Emitter) -> Vec<Id> {
+        match self.words {
+            1 => vec![self.value],
+            words => (0..words)
+                .map(|at| out.calculate(op::CompositeExtract, (self.value, Literal(at))))
+                .collect(),
+        }
+    }
+}
+
+/// Writes the words of the payload: as many as `head` in the unit where a record's header ends, then the others. `stage`: in front of the
+/// arguments.
+pub(super) fn write_parts(
+    index: &Index<'_>,
+    print: &Inst<'_>,
+    head: u32,
+    stage: Option<Id>,
+    out: &mut Emitter,
+) -> Vec<Part> {
     let mut words = Vec::from_iter(stage);
     for (id, argument) in arguments(print).zip(describe_arguments(index, print)) {
         let PrintArgument::Value(_) = &argument else { continue };
@@ -98,15 +138,8 @@ pub(super) fn write_units(index: &Index<'_>, print: &Inst<'_>, stage: Option<Id>
             words.extend(high);
         }
     }
-    let (uint, zero) = (out.uint(), out.constant(0));
-    let (head, others) = words.split_at(words.len().min(HEAD_WORDS as usize));
-    let units = [(HEAD_WORDS, head)].into_iter();
-    let units = units.chain(others.chunks(UNIT_WORDS as usize).map(|words| (UNIT_WORDS, words)));
-    let padded = units.map(|(count, words)| {
-        let ty = out.vector(uint, count);
-        let mut parts = words.to_vec();
-        parts.resize(count as usize, zero);
-        out.emit(op::CompositeConstruct, ty, parts.as_slice())
-    });
-    padded.collect()
+    let (head, others) = words.split_at(words.len().min(head as usize));
+    let units = others.chunks(UNIT_WORDS as usize);
+    let parts = Some(head).filter(|head| !head.is_empty()).into_iter().chain(units);
+    parts.map(|words| Part::new(words, out)).collect()
 }

@@ -74,7 +74,7 @@ impl<'w> InvocationIdentity<'w> {
                 let unit = out.vector(uint, UNIT_WORDS);
                 out.emit(op::Load, unit, *words)
             }
-            Source::BuiltIns(interface, added) => load_identity(index, interface, false, added, out),
+            Source::BuiltIns(interface, added) => load_identity(index, interface, true, added, out),
         }
     }
 

@@ -3,8 +3,8 @@
 //! ```text
 //! ExtInst %set DebugPrintf %format %a %b ..      becomes
 //!
-//! the words of the arguments, two and then in units of four (see `arguments`)
-//! FunctionCall %vkabort_print1 NUMBER COUNTER %head %unit
+//! the words of the arguments, those of each unit of the record in a vector (see `arguments`)
+//! FunctionCall %vkabort_print3 NUMBER COUNTER %head %unit
 //! ```
 //!
 //! The function reserves, writes and commits a record (see `writer`). The instruction becomes a call, so no block is split and no
@@ -35,7 +35,7 @@ use crate::edit::loop_header::after_phis;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::error::Result;
 use crate::spv::Inst;
-use arguments::{describe_arguments, write_units};
+use arguments::{describe_arguments, write_parts};
 use find::{FORMAT, prints};
 use identity::{InvocationIdentity, add_identity};
 use unused::remove_unused;
@@ -95,8 +95,8 @@ pub(crate) fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edit
         match (site, models.iter().find(is_skipped)) {
             (Some(site), None) => {
                 let stage = identity.load_stage(&mut out);
-                let units = write_units(index, print, stage, &mut out);
-                writer.call(index, &mut out, &mut identity, print, site, &units);
+                let parts = write_parts(index, print, writer.head(), stage, &mut out);
+                writer.call(index, &mut out, &mut identity, (print, site), &parts);
                 out.place(
                     |code| match first_place(index, *number, print).filter(|start| *start > print.offset) {
                         Some(start) => {

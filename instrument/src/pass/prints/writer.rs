@@ -1,34 +1,36 @@
-//! The functions that write the records of prints, one for each number of units of arguments.
+//! The functions that write the records of prints, one for each number of words of arguments.
 //!
 //! ```text
-//! uint vkabort_print_reserve(uint units)                     -> unit offset of the record, or NO_RECORD
-//!     chunk = atomicLoad(current) & (CHUNKS - 1), unit = NO_RECORD
-//!     if (atomicLoad(cursor[chunk]) < capacity) {
-//!         at = atomicAdd(cursor[chunk], units)
-//!         if (at <= capacity - units) unit = chunk * capacity + at          a selection
+//! void vkabort_print1(uint number, uint dropped, uint word)          dropped: low word of the address of the site's counter
+//!     chunk = atomicLoad(current), has_room = atomicLoad(chunk) < SIZE            CURSOR is at the start of the chunk
+//!     at = atomicAdd(has_room ? chunk : dropped, has_room ? SLOTS : 1)
+//!     if (has_room) {
+//!         if (at <= SIZE - SLOTS) {
+//!             0, number, the invocation and word, at chunk + at * SLOT_BYTES; barrier; COMMIT
+//!         } else atomicAdd(dropped | at >> 31, 1)
 //!     }
-//!     return unit
-//!
-//! void vkabort_print1(uint number, uint counter, uvec2 head, uvec4 unit0)
-//!     unit = vkabort_print_reserve(units)
-//!     if (unit != NO_RECORD) { number, invocation, head and unit0; vkabort_commit(unit) } else atomicAdd(dropped[counter], 1)
 //! ```
 //!
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
 //! `vkabort_record::print::layout`.
+//!
+//! Where an atomic's address is the same in a subgroup, compilers for GPUs execute it once for all its invocations, by 10 to 30 instructions.
+//! So the code has one such addition, which reserves or counts. The other one is for the few invocations that find out too late that the
+//! chunk is full: `at >> 31` is 0, which compilers do not know, so they execute that addition for each.
 
+use super::arguments::Part;
 use super::identity::InvocationIdentity;
 use crate::analysis::index::Index;
 use crate::edit::emitter::Emitter;
-use crate::options::{Arena, Options, Prints, Trap};
+use crate::options::{Options, Prints};
 use crate::outcome::PrintNumbers;
-use crate::runtime::{NO_RECORD, OpenFunction, Runtime};
+use crate::runtime::{OpenFunction, Runtime, block_pointer};
+use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Code, Id, Inst, Literal, op};
-use std::iter;
-use vkabort_record::layout::UNIT_WORDS;
+use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::print::layout::{
-    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, CURSOR_STRIDE, DROPPED_OFFSET, HEAD_WORDS, SHARED_COUNTER, chunk_units,
-    header, record_units,
+    CONTROL_BYTES, CURRENT_OFFSET, DROPPED_OFFSET, SHARED_COUNTER, SLOT_BYTES, chunk_slots, commit_word, header,
+    record_slots,
 };
 use vkabort_record::site::{CodeHash, PrintSite};
 
@@ -44,6 +46,8 @@ pub(crate) struct PrintInputs<'a> {
     pub(crate) numbers: PrintNumbers,
     /// The execution model of all entry points. `None`: records have it.
     pub(crate) execution_model: Option<u32>,
+    /// Words of IDENTITY in records.
+    pub(crate) identity_words: u32,
     /// The workgroup sizes of the entry points that are constant.
     pub(crate) workgroup_sizes: &'a [Option<[u32; 3]>],
     /// The word of the application's module that an instruction comes from.
@@ -52,34 +56,20 @@ pub(crate) struct PrintInputs<'a> {
 
 pub(super) struct PrintWriter {
     runtime: Runtime,
-    address: u64,
-    /// Units of a chunk.
-    capacity: u32,
+    prints: Prints,
     numbers: PrintNumbers,
-    reserve: Option<Id>,
-    /// By the number of units of arguments.
-    writers: Vec<(usize, Id)>,
+    identity_words: u32,
+    /// By the number of words of the payload.
+    writers: Vec<(u32, Id)>,
 }
 
 impl PrintWriter {
     pub(super) fn new(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Self {
-        let prints = inputs.prints;
-        let options = Options {
-            arena: Arena {
-                control: prints.address,
-                records: prints.address.wrapping_add(CONTROL_BYTES.into()),
-                capacity: chunk_units(prints.bytes) * CHUNKS,
-            },
-            trap: Trap::Return,
-            compact_records: false,
-            ..inputs.options.clone()
-        };
         Self {
-            runtime: Runtime::new(index, &options, inputs.code, false),
-            address: prints.address,
-            capacity: chunk_units(prints.bytes),
+            runtime: Runtime::new(index, inputs.options, inputs.code, false),
+            prints: inputs.prints.clone(),
             numbers: inputs.numbers,
-            reserve: None,
+            identity_words: inputs.identity_words,
             writers: Vec::new(),
         }
     }
@@ -89,19 +79,25 @@ impl PrintWriter {
         &self.runtime.functions
     }
 
+    /// Words of a payload in the unit where the header ends.
+    pub(super) fn head(&self) -> u32 {
+        let header = header::IDENTITY + self.identity_words;
+        header.next_multiple_of(UNIT_WORDS) - header
+    }
+
     /// Writes the call in place of a print, with its result id.
     pub(super) fn call<'w>(
         &mut self,
         index: &Index<'w>,
         out: &mut Emitter,
         identity: &mut InvocationIdentity<'w>,
-        print: &Inst<'_>,
-        site: usize,
-        units: &[Id],
+        (print, site): (&Inst<'_>, usize),
+        payload: &[Part],
     ) {
-        let writer = match self.writers.iter().find(|(count, _)| *count == units.len()) {
+        let words = payload.iter().map(|part| part.words).sum();
+        let writer = match self.writers.iter().find(|(count, _)| *count == words) {
             Some((_, writer)) => *writer,
-            None => self.write_function(index, out, identity, units.len()),
+            None => self.write_function(index, out, identity, payload, words),
         };
         let site = site as u32;
         let counter = self
@@ -109,29 +105,27 @@ impl PrintWriter {
             .counter
             .map_or(SHARED_COUNTER, |first| first.saturating_add(site));
         let number = out.constant(self.numbers.first.wrapping_add(site));
-        let counter = out.constant(DROPPED_OFFSET + 4 * counter.min(SHARED_COUNTER));
-        let void = out.void();
+        let dropped = DROPPED_OFFSET + 4 * counter.min(SHARED_COUNTER);
+        let dropped = out.constant((self.prints.address as u32).wrapping_add(dropped));
+        let (void, values) = (out.void(), Vec::from_iter(payload.iter().map(|part| part.value)));
         out.op(
             op::FunctionCall,
-            (void, print.result(), writer, (number, counter), units),
+            (void, print.result(), writer, (number, dropped), values.as_slice()),
         );
     }
 
-    /// `count`: of the head and the units of arguments.
+    /// Writes the function for a payload of `words` words, divided like `payload`.
     fn write_function<'w>(
         &mut self,
         index: &Index<'w>,
         out: &mut Emitter,
         identity: &mut InvocationIdentity<'w>,
-        count: usize,
+        payload: &[Part],
+        words: u32,
     ) -> Id {
-        let (void, uint, bool) = (out.void(), out.uint(), out.bool());
-        let [head_type, unit_type] = [HEAD_WORDS, UNIT_WORDS].map(|words| out.vector(uint, words));
-        let (reserve, commit) = (self.reserve(out), self.runtime.commit(out));
-        let others = count.saturating_sub(1);
-        let units = record_units(HEAD_WORDS) + others as u32;
-        let mut types = vec![uint, uint, head_type];
-        types.extend(iter::repeat_n(unit_type, others));
+        let (void, uint) = (out.void(), out.uint());
+        let mut types = vec![uint, uint];
+        types.extend(payload.iter().map(|part| out.words_type(part.words)));
         let OpenFunction {
             outer,
             function,
@@ -139,95 +133,120 @@ impl PrintWriter {
             ..
         } = self
             .runtime
-            .begin_function_of(out, &format!("vkabort_print{others}"), void, &types);
-        self.writers.push((count, function));
-        let (number, counter, head) = match parameters.as_slice() {
-            [number, counter, head, ..] => (*number, *counter, *head),
-            _ => (Id::NONE, Id::NONE, Id::NONE),
+            .begin_function_of(out, &format!("vkabort_print{words}"), void, &types);
+        self.writers.push((words, function));
+        let (number, dropped, values) = match parameters.as_slice() {
+            [number, dropped, values @ ..] => (*number, *dropped, values),
+            _ => (Id::NONE, Id::NONE, [].as_slice()),
         };
-        let [units, none, zero] = [units, NO_RECORD, 0].map(|value| out.constant(value));
-        let unit = out.calculate(op::FunctionCall, (reserve, units));
-        let fits = out.emit(op::INotEqual, bool, (unit, none));
-        let [write, full, end] = [(); 3].map(|()| out.fresh());
-        out.branch_if(fits, write, full, end);
+        let payload = payload.iter().zip(values);
+        let payload = payload.map(|(part, value)| Part { value: *value, ..*part });
+        let payload: Vec<Part> = payload.collect();
+        let slots = record_slots(self.identity_words + words);
+        let [has_room, is_inside, low, at] = self.reserve(out, slots, dropped);
+        let [reserved, write, late, end, merge] = [(); 5].map(|()| out.fresh());
+        out.branch_if(has_room, reserved, merge, merge);
+        out.label(reserved);
+        out.branch_if(is_inside, write, late, end);
+        out.label(late);
+        let [sign, scope, relaxed, one] = [31, self.runtime.scope, 0, 1].map(|value| out.constant(value));
+        let zero = out.calculate(op::ShiftRightLogical, (at, sign));
+        let counter = out.calculate(op::BitwiseOr, (dropped, zero));
+        let ty = self.word_pointer(out);
+        let counter = self.pointer(out, ty, counter);
+        out.calculate(op::AtomicIAdd, (counter, scope, relaxed, one));
+        out.branch(end);
         out.label(write);
-        let record = self.runtime.record(out, unit);
+        let mut header = vec![out.constant(0), number];
         let words = identity.load_words(index, out);
         const _: () = assert!(header::COMMIT == 0 && header::NUMBER == 1 && header::IDENTITY == 2);
-        let [x, y, z, w] = [0, 1, 2, 3].map(|at| out.calculate(op::CompositeExtract, (words, Literal(at))));
-        self.runtime.store_words(out, record, 0, [zero, number, x, y]);
-        let [first, second] = [0, 1].map(|at| out.calculate(op::CompositeExtract, (head, Literal(at))));
-        self.runtime.store_words(out, record, 1, [z, w, first, second]);
-        for (at, value) in (2..).zip(parameters.iter().skip(3)) {
-            self.runtime.store_unit(out, record, at, *value);
-        }
-        out.emit(op::FunctionCall, void, (commit, unit));
-        out.branch(end);
-        out.label(full);
-        let ty = self.runtime.types(out).uint_pointer;
-        let dropped = self.word(out, ty, counter);
-        let [scope, relaxed, one] = [self.runtime.scope, 0, 1].map(|value| out.constant(value));
-        out.calculate(op::AtomicIAdd, (dropped, scope, relaxed, one));
+        header.extend((0..self.identity_words).map(|at| out.calculate(op::CompositeExtract, (words, Literal(at)))));
+        self.write_record(out, low, header, &payload);
         out.branch(end);
         out.label(end);
+        out.branch(merge);
+        out.label(merge);
         out.op(op::Return, ());
         self.runtime.end_function(out, outer);
         function
     }
 
-    /// The function `vkabort_print_reserve`.
-    fn reserve(&mut self, out: &mut Emitter) -> Id {
-        if let Some(function) = self.reserve {
-            return function;
-        }
+    /// Reserves `slots` slots or counts a print. Returns whether the cursor was inside the chunk, and whether the slots are; the low word of
+    /// their address; and the first slot, or a count.
+    fn reserve(&mut self, out: &mut Emitter, slots: u32, dropped: Id) -> [Id; 4] {
         let (uint, bool) = (out.uint(), out.bool());
-        let OpenFunction {
-            outer,
-            function,
-            parameters: [units],
-            block,
-        } = self.runtime.begin_function(out, "vkabort_print_reserve", uint, [uint]);
-        self.reserve = Some(function);
-        let [scope, relaxed, mask, stride, capacity, none] = [
-            self.runtime.scope,
-            0,
-            CHUNKS - 1,
-            CURSOR_STRIDE,
-            self.capacity,
-            NO_RECORD,
-        ]
-        .map(|value| out.constant(value));
-        let ty = self.runtime.types(out).uint_pointer;
-        let current = self
-            .runtime
-            .pointer_to(out, ty, self.address + u64::from(CURRENT_OFFSET));
+        let ty = self.word_pointer(out);
+        let size = chunk_slots(self.prints.bytes);
+        // A chunk that is shorter than a record has no room.
+        let (size, last) = size.checked_sub(slots).map_or((0, 0), |last| (size, last));
+        let [scope, relaxed, one] = [self.runtime.scope, 0, 1].map(|value| out.constant(value));
+        let [size, last, reserved, shift] = [size, last, slots, SLOT_BYTES.ilog2()].map(|value| out.constant(value));
+        let current = self.prints.address + u64::from(CURRENT_OFFSET);
+        let current = self.runtime.pointer_to(out, ty, current);
         let chunk = out.calculate(op::AtomicLoad, (current, scope, relaxed));
-        let chunk = out.calculate(op::BitwiseAnd, (chunk, mask));
-        let offset = out.calculate(op::IMul, (chunk, stride));
-        let offset = out.calculate(op::IAdd, (offset, stride));
-        let cursor = self.word(out, ty, offset);
+        let cursor = self.pointer(out, ty, chunk);
         let now = out.calculate(op::AtomicLoad, (cursor, scope, relaxed));
-        let has_room = out.emit(op::ULessThan, bool, (now, capacity));
-        let [attempt, tried, unit] = [(); 3].map(|()| out.fresh());
-        out.branch_if(has_room, attempt, tried, tried);
-        out.label(attempt);
-        let added = out.calculate(op::AtomicIAdd, (cursor, scope, relaxed, units));
-        let last = out.calculate(op::ISub, (capacity, units));
-        let is_inside = out.emit(op::ULessThanEqual, bool, (added, last));
-        let first = out.calculate(op::IMul, (chunk, capacity));
-        let found = out.calculate(op::IAdd, (first, added));
-        let found = out.calculate(op::Select, (is_inside, found, none));
-        out.branch(tried);
-        out.label(tried);
-        out.phi(uint, unit, &[(none, block), (found, attempt)]);
-        out.op(op::ReturnValue, unit);
-        self.runtime.end_function(out, outer);
-        function
+        let has_room = out.emit(op::ULessThan, bool, (now, size));
+        let low = out.emit(op::Select, uint, (has_room, chunk, dropped));
+        let count = match slots {
+            1 => one,
+            _ => out.emit(op::Select, uint, (has_room, reserved, one)),
+        };
+        let word = self.pointer(out, ty, low);
+        let at = out.calculate(op::AtomicIAdd, (word, scope, relaxed, count));
+        let is_inside = out.emit(op::ULessThanEqual, bool, (at, last));
+        let offset = out.calculate(op::ShiftLeftLogical, (at, shift));
+        [has_room, is_inside, out.calculate(op::IAdd, (chunk, offset)), at]
     }
 
-    /// Pointer to the control word at a byte offset.
-    fn word(&self, out: &mut Emitter, ty: Id, offset: Id) -> Id {
-        self.runtime
-            .pointer_behind(out, ty, self.address, offset, u64::from(CONTROL_BYTES))
+    /// Writes and commits the record at the address with the low word `low`.
+    fn write_record(&self, out: &mut Emitter, low: Id, header: Vec<Id>, payload: &[Part]) {
+        let (mut words, mut units, mut payload) = (header, Vec::new(), payload.iter());
+        if self.head() > 0 {
+            words.extend(payload.next().map(|part| part.split(out)).unwrap_or_default());
+        }
+        units.extend(words.chunks(UNIT_WORDS as usize).map(|words| Part::new(words, out)));
+        units.extend(payload);
+        let types: Vec<Id> = units.iter().map(|unit| out.words_type(unit.words)).collect();
+        let offsets: Vec<u32> = (0..).zip(&types).map(|(unit, _)| unit * UNIT_BYTES).collect();
+        let ty = block_pointer(out, &types, &offsets);
+        let record = self.pointer(out, ty, low);
+        let ty = self.word_pointer(out);
+        for (at, (unit, of_unit)) in (0..).zip(units.iter().zip(types)) {
+            if self.runtime.scalar_stores && unit.words > 1 {
+                let [memory, alignment] = self.runtime.access(4);
+                // COMMIT is 0 already.
+                for (word, value) in (0..).zip(unit.split(out)).skip(usize::from(at == 0)) {
+                    let path = [at, word].map(|index| out.constant(index));
+                    let pointer = out.emit(op::AccessChain, ty, (record, path));
+                    out.op(op::Store, (pointer, value, [Literal(memory.0 | VOLATILE), alignment]));
+                }
+                continue;
+            }
+            let ty = out.physical_pointer(of_unit);
+            let index = out.constant(at);
+            let pointer = out.emit(op::AccessChain, ty, (record, index));
+            out.op(op::Store, (pointer, unit.value, self.runtime.access(UNIT_BYTES)));
+        }
+        let path = [0, header::COMMIT].map(|index| out.constant(index));
+        let commit = out.emit(op::AccessChain, ty, (record, path));
+        // `commit_word` is the sum of a constant and the byte offset.
+        let start = (self.prints.address as u32).wrapping_add(CONTROL_BYTES);
+        let [scope, relaxed, difference] =
+            [self.runtime.scope, 0, commit_word(0).wrapping_sub(start)].map(|value| out.constant(value));
+        let value = out.calculate(op::IAdd, (low, difference));
+        self.runtime.barrier(out);
+        out.op(op::AtomicStore, (commit, scope, relaxed, value));
+    }
+
+    /// A pointer to the address with the low word `low` in the print area.
+    fn pointer(&self, out: &mut Emitter, ty: Id, low: Id) -> Id {
+        let Prints { address, bytes, .. } = self.prints;
+        self.runtime.pointer_inside(out, ty, address, low, bytes.into())
+    }
+
+    fn word_pointer(&self, out: &mut Emitter) -> Id {
+        let uint = out.uint();
+        out.physical_pointer(uint)
     }
 }

@@ -9,7 +9,7 @@
 //! stays until it is full.
 
 use crate::arena::PrintArea;
-use vkabort_record::print::layout::CHUNKS;
+use vkabort_record::print::layout::{CHUNKS, FIRST_SLOT};
 use vkabort_record::print::record::{PrintRecord, PrintShape, read_prints};
 
 /// The chunks of an area. `M`: marks the work that was submitted before a chunk was retired.
@@ -21,7 +21,7 @@ pub struct Chunks<M> {
 
 struct Chunk<M> {
     number: u32,
-    /// Units that were read.
+    /// The slot behind the last that was read.
     read: u32,
     retired: Option<M>,
 }
@@ -39,7 +39,7 @@ impl<M> Chunk<M> {
     fn new(number: u32) -> Self {
         Self {
             number,
-            read: 0,
+            read: FIRST_SLOT,
             retired: None,
         }
     }
@@ -82,14 +82,14 @@ impl<M> Chunks<M> {
         mut each: impl FnMut(PrintRecord),
     ) {
         for chunk in &mut self.used {
-            chunk.read_to((area, area.units()), true, &shape, &mut each);
+            chunk.read_to((area, area.slots()), true, &shape, &mut each);
         }
     }
 
     /// Makes a free chunk the current one if that is more than half full. `mark`: called afterwards.
     pub fn switch(&mut self, area: &PrintArea, mark: impl FnOnce() -> M) {
         let Some(current) = self.used.last_mut() else { return };
-        if area.reserved(current.number) <= area.units() / 2 {
+        if area.reserved(current.number) <= (area.slots() + FIRST_SLOT) / 2 {
             return;
         }
         if let Some(next) = self.free.pop() {
@@ -114,8 +114,8 @@ impl<M> Chunk<M> {
         each: impl FnMut(PrintRecord),
     ) {
         let words = area.copy(self.number, self.read, to);
-        let unit = area.first_unit(self.number) + self.read;
-        self.read += read_prints(&words, unit, is_final, shape, each);
+        let slot = area.first_slot(self.number) + self.read;
+        self.read += read_prints(&words, slot, is_final, shape, each);
     }
 }
 

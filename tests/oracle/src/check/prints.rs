@@ -9,8 +9,10 @@ use crate::module::Module;
 use crate::words::from_bytes;
 use std::collections::HashMap;
 use vkabort_instrument::{Arena, Instrumented, Options, Prints};
-use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, UNIT_WORDS};
-use vkabort_record::print::layout::{CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, SHARED_COUNTER};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
+use vkabort_record::print::layout::{
+    CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, FIRST_SLOT, SHARED_COUNTER, SLOT_BYTES, SLOT_WORDS,
+};
 use vkabort_record::print::record::{Control, PrintRecord, PrintShape, read_prints};
 
 /// Calls of `due` among which the abort of an invocation is chosen.
@@ -47,10 +49,10 @@ impl PrintSummary {
 /// The first difference of a print, of a count, of memory or of an end.
 pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary, String> {
     let module = Module::parse(words).ok_or("the module is malformed")?;
-    let units = choices.between(16, 1200);
+    let slots = choices.between(8, 600);
     let prints = Prints {
         address: ADDRESSES[usize::from(choices.chance(50))],
-        bytes: PRINT_CONTROL_BYTES + CHUNKS * units * UNIT_BYTES,
+        bytes: PRINT_CONTROL_BYTES + CHUNKS * slots * SLOT_BYTES,
         skipped_models: Vec::new(),
     };
     let rewrite = Options {
@@ -81,7 +83,7 @@ pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary
         let second = Run::rewritten(&result, &schedule, &options, STEPS * 20);
         let second = second.map_err(|error| context(format!("the rewrite: {error}")))?;
         run::same(&original, &second, &schedule).map_err(context)?;
-        summary.add(compare(&original, &second, &schedule, &rewritten, units).map_err(context)?);
+        summary.add(compare(&original, &second, &schedule, &rewritten, slots).map_err(context)?);
     }
     Ok(summary)
 }
@@ -91,21 +93,23 @@ fn compare(
     second: &Run,
     schedule: &Schedule<'_>,
     module: &Instrumented,
-    units: u32,
+    slots: u32,
 ) -> Result<PrintSummary, String> {
     let area = second.print_area.as_ref().ok_or("there is no print area")?;
     let all = from_bytes(area.bytes());
     let (control, chunks) = all.split_at((PRINT_CONTROL_BYTES / 4) as usize);
     let control = Control(control);
-    let [cursor, others @ ..] = control.cursors();
-    if others != [0; CHUNKS as usize - 1] {
+    let mut chunks = chunks.chunks((slots * SLOT_WORDS) as usize);
+    let (first, others) = (chunks.next().unwrap_or_default(), chunks.map(|chunk| chunk[0]));
+    let others: Vec<u32> = others.collect();
+    if others != [FIRST_SLOT; CHUNKS as usize - 1] {
         return Err(format!("another chunk was printed to: {others:?}"));
     }
-    let reserved = chunks.get(..(cursor.min(units) * UNIT_WORDS) as usize);
+    let reserved = first.get((FIRST_SLOT * SLOT_WORDS) as usize..(first[0].min(slots) * SLOT_WORDS) as usize);
     let mut found = Vec::new();
     // Without a function that claims numbers, they are the indices of the sites.
     let shape = |number| PrintShape::new(&module.sites, number);
-    read_prints(reserved.unwrap_or_default(), 0, true, shape, |record| {
+    read_prints(reserved.unwrap_or_default(), FIRST_SLOT, true, shape, |record| {
         found.push(record)
     });
     let mut found = found.into_iter().peekable();

@@ -8,7 +8,11 @@ use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
 use std::collections::HashMap;
+use vkabort_instrument::Prints;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, UNIT_BYTES, header};
+use vkabort_record::print::layout::{
+    CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, CURRENT_OFFSET, FIRST_SLOT, SLOT_BYTES, chunk_slots,
+};
 
 /// Invocations per entry point.
 pub(super) const INVOCATIONS: usize = 4;
@@ -96,6 +100,26 @@ pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
     ])
 }
 
+/// The bytes of an empty print area.
+fn print_area(prints: &Prints) -> Vec<u8> {
+    let mut bytes = vec![0; prints.bytes as usize];
+    let mut store = |at: u32, word: u32| {
+        let bytes = bytes.get_mut(at as usize..).and_then(|rest| rest.first_chunk_mut());
+        bytes.into_iter().for_each(|bytes| *bytes = word.to_le_bytes());
+    };
+    store(
+        CURRENT_OFFSET,
+        (prints.address as u32).wrapping_add(PRINT_CONTROL_BYTES),
+    );
+    for chunk in 0..CHUNKS {
+        store(
+            PRINT_CONTROL_BYTES + chunk * chunk_slots(prints.bytes) * SLOT_BYTES,
+            FIRST_SLOT,
+        );
+    }
+    bytes
+}
+
 fn run(
     module: &Module,
     schedule: &Schedule<'_>,
@@ -117,8 +141,10 @@ fn run(
             physical.push(zeroed(arena.before_records(), CONTROL_BYTES));
         }
         physical.extend(options.constants.iter().cloned());
-        let area = options.rewrite.prints.iter();
-        physical.extend(area.map(|prints| zeroed(prints.address, prints.bytes)));
+        physical.extend(options.rewrite.prints.iter().map(|prints| Physical {
+            address: prints.address,
+            region: Region::new(print_area(prints)),
+        }));
     }
     let mut machine = Machine::new(
         module,
