@@ -11,7 +11,7 @@ use super::open_function::OpenFunction;
 use super::state::Runtime;
 use super::trap;
 use crate::edit::emitter::Emitter;
-use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, UNIFORM_MEMORY};
+use crate::spv::op::memory_semantics::{MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
 use crate::spv::{Id, op};
 use vkabort_record::layout::{COMMIT_MAGIC, header};
 
@@ -51,7 +51,7 @@ impl Runtime {
         } else {
             0
         };
-        let semantics = ACQUIRE_RELEASE | UNIFORM_MEMORY | make_available;
+        let semantics = RELEASE | UNIFORM_MEMORY | make_available;
         let [scope, semantics] = [self.scope, semantics].map(|value| out.constant(value));
         out.op(op::MemoryBarrier, (scope, semantics));
     }
