@@ -17,7 +17,6 @@ impl PrintArea {
         for chunk in 0..CHUNKS {
             area.set_cursor(chunk, FIRST_SLOT);
         }
-        area.set_current(0);
         area
     }
 
@@ -66,8 +65,7 @@ impl PrintArea {
 
     /// Makes another chunk the current one.
     pub fn set_current(&self, chunk: u32) {
-        let address = self.0.address.wrapping_add(self.offset(chunk).into());
-        self.0.store(CURRENT_OFFSET, address as u32);
+        self.0.store(CURRENT_OFFSET, chunk);
         // Submissions that are counted from here on read the new value.
         fence(Ordering::SeqCst);
     }
@@ -131,7 +129,7 @@ pub mod testing {
     impl PrintArea {
         /// Reserves a record as a shader does. Returns its slot, or counts the print.
         pub fn reserve(&self) -> Option<u32> {
-            let base = self.0.load(CURRENT_OFFSET).wrapping_sub(self.0.address as u32);
+            let base = self.offset(self.0.load(CURRENT_OFFSET));
             let at = match self.0.load(base) < self.slots() {
                 true => self.0.word(base)?.fetch_add(SLOTS, Ordering::AcqRel),
                 false => self.slots(),

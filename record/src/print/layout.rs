@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! control words:
-//! byte   0  CURRENT   low word of the address of the chunk that new prints go to: only the host stores it
+//! byte   0  CURRENT   number of the chunk that new prints go to: only the host stores it
 //!       64  DROPPED   counters of prints without room, one of each site; the last one is shared by sites that got none
 //!
 //! chunk:   slot  0    CURSOR: the next free slot of 32 bytes, at first 1. Above the slots of the chunk it means nothing
@@ -20,8 +20,8 @@
 //! empties the old one once all work that may have read the old CURRENT has completed: no word is ever updated by both, and a
 //! GPU that sees CURRENT late does no harm.
 //!
-//! CURRENT is an address and CURSOR is in the chunk, so that one address serves both. Most records take one slot: the same
-//! addition of 1 reserves a slot or counts a print.
+//! CURSOR is in the chunk, so that one address serves it and the records. Most records take one slot: the same addition of 1 reserves
+//! a slot or counts a print.
 //!
 //! NUMBER stands for code and site, which say how long the record is: few words are stored, and drivers for CPUs execute each store of
 //! a print that no invocation takes. The host stores zeros in a chunk before it is used again, so shaders store no padding.
@@ -57,7 +57,7 @@ pub mod header {
     pub const IDENTITY: u32 = 2;
 }
 
-const _: () = assert!(CONTROL_BYTES.is_multiple_of(SLOT_BYTES));
+const _: () = assert!(CHUNKS.is_power_of_two() && CONTROL_BYTES.is_multiple_of(SLOT_BYTES));
 
 /// Slots of a chunk in an area of `bytes` bytes.
 pub const fn chunk_slots(bytes: u32) -> u32 {

@@ -116,9 +116,8 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
 unsafe fn print(area: *mut u8, prints: code::Prints, number: u32) {
     // SAFETY: all offsets are within the area and word-aligned.
     let word = |byte: u32| unsafe { AtomicU32::from_ptr(area.add(byte as usize).cast()) };
-    let chunk = word(prints::CURRENT_OFFSET)
-        .load(Ordering::Relaxed)
-        .wrapping_sub(prints.address as u32);
+    let current = word(prints::CURRENT_OFFSET).load(Ordering::Relaxed);
+    let chunk = prints::CONTROL_BYTES + current * prints.capacity * prints::SLOT_BYTES;
     let at = word(chunk).fetch_add(prints.slots, Ordering::Relaxed);
     if at + prints.slots > prints.capacity {
         word(prints::DROPPED_OFFSET + 4 * prints::SHARED_COUNTER).fetch_add(1, Ordering::Relaxed);

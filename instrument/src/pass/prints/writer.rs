@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! void vkabort_print1(uint number, uint dropped, uint word)          dropped: low word of the address of the site's counter
-//!     chunk = atomicLoad(current), has_room = atomicLoad(chunk) < SIZE            CURSOR is at the start of the chunk
+//!     chunk = chunks + (atomicLoad(current) & (CHUNKS - 1)) * SIZE * SLOT_BYTES
+//!     has_room = atomicLoad(chunk) < SIZE                                CURSOR is at the start of the chunk
 //!     at = atomicAdd(has_room ? chunk : dropped, has_room ? SLOTS : 1)
 //!     if (has_room) {
 //!         if (at <= SIZE - SLOTS) {
@@ -29,8 +30,8 @@ use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Code, Id, Inst, Literal, op};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::print::layout::{
-    CONTROL_BYTES, CURRENT_OFFSET, DROPPED_OFFSET, SHARED_COUNTER, SLOT_BYTES, chunk_slots, commit_word, header,
-    record_slots,
+    CHUNKS, CONTROL_BYTES, CURRENT_OFFSET, DROPPED_OFFSET, SHARED_COUNTER, SLOT_BYTES, chunk_slots, commit_word,
+    header, record_slots,
 };
 use vkabort_record::site::{CodeHash, PrintSite};
 
@@ -181,9 +182,19 @@ impl PrintWriter {
         let (size, last) = size.checked_sub(slots).map_or((0, 0), |last| (size, last));
         let [scope, relaxed, one] = [self.runtime.scope, 0, 1].map(|value| out.constant(value));
         let [size, last, reserved, shift] = [size, last, slots, SLOT_BYTES.ilog2()].map(|value| out.constant(value));
+        let [mask, chunk_bytes, start] = [
+            CHUNKS - 1,
+            chunk_slots(self.prints.bytes) * SLOT_BYTES,
+            (self.prints.address as u32).wrapping_add(CONTROL_BYTES),
+        ]
+        .map(|value| out.constant(value));
         let current = self.prints.address + u64::from(CURRENT_OFFSET);
         let current = self.runtime.pointer_to(out, ty, current);
-        let chunk = out.calculate(op::AtomicLoad, (current, scope, relaxed));
+        let number = out.calculate(op::AtomicLoad, (current, scope, relaxed));
+        // Whatever a program has stored there by mistake, prints stay in the area.
+        let number = out.calculate(op::BitwiseAnd, (number, mask));
+        let offset = out.calculate(op::IMul, (number, chunk_bytes));
+        let chunk = out.calculate(op::IAdd, (offset, start));
         let cursor = self.pointer(out, ty, chunk);
         let now = out.calculate(op::AtomicLoad, (cursor, scope, relaxed));
         let has_room = out.emit(op::ULessThan, bool, (now, size));

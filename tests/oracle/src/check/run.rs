@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use vkabort_instrument::Prints;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, TICKS_OFFSET, UNIT_BYTES, header};
 use vkabort_record::print::layout::{
-    CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, CURRENT_OFFSET, FIRST_SLOT, SLOT_BYTES, chunk_slots,
+    CHUNKS, CONTROL_BYTES as PRINT_CONTROL_BYTES, FIRST_SLOT, SLOT_BYTES, chunk_slots,
 };
 
 /// Invocations per entry point.
@@ -107,10 +107,6 @@ fn print_area(prints: &Prints) -> Vec<u8> {
         let bytes = bytes.get_mut(at as usize..).and_then(|rest| rest.first_chunk_mut());
         bytes.into_iter().for_each(|bytes| *bytes = word.to_le_bytes());
     };
-    store(
-        CURRENT_OFFSET,
-        (prints.address as u32).wrapping_add(PRINT_CONTROL_BYTES),
-    );
     for chunk in 0..CHUNKS {
         store(
             PRINT_CONTROL_BYTES + chunk * chunk_slots(prints.bytes) * SLOT_BYTES,
