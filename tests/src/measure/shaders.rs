@@ -52,7 +52,6 @@ impl Variant {
     pub const ALL: [Self; 16] = [
         Self::Unchecked,
         Self::Return,
-        Self::Count,
         Self::WithoutValues,
         Self::Layer,
         Self::WithLines,
@@ -66,6 +65,7 @@ impl Variant {
         Self::Prints,
         Self::Printf,
         Self::PrintfWithRoom,
+        Self::Count,
     ];
 
     /// Name in tables.
