@@ -72,8 +72,13 @@ impl Runtime {
 
     /// Stores word `index` of a record.
     pub(super) fn store_word(&mut self, out: &mut Emitter, record: Id, index: u32, word: Id) {
-        let [memory, alignment] = self.access(4);
         let pointer = self.record_word(out, record, index);
+        self.store_alone(out, pointer, word);
+    }
+
+    /// Stores a word by itself: compilers do not combine it with others.
+    pub(crate) fn store_alone(&self, out: &mut Emitter, pointer: Id, word: Id) {
+        let [memory, alignment] = self.access(4);
         out.op(op::Store, (pointer, word, [Literal(memory.0 | VOLATILE), alignment]));
     }
 

@@ -69,8 +69,8 @@ pub const fn record_slots(words: u32) -> u32 {
     (header::IDENTITY + words).div_ceil(SLOT_WORDS)
 }
 
-/// Value of COMMIT in the complete record at slot `slot` from the start of the first chunk: not 0, since the sum of an odd number and of
-/// a multiple of [`SLOT_BYTES`].
+/// COMMIT of the complete record at slot `slot` from the start of the first chunk. It is never 0: an odd number and a multiple of
+/// [`SLOT_BYTES`].
 pub const fn commit_word(slot: u32) -> u32 {
     COMMIT_MAGIC.wrapping_add(slot.wrapping_mul(SLOT_BYTES))
 }

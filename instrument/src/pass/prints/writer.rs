@@ -15,8 +15,8 @@
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
 //! `vkabort_record::print::layout`.
 //!
-//! Where an atomic's address is the same in a subgroup, compilers for GPUs execute it once for all its invocations, by 10 to 30 instructions.
-//! So the code has one such addition, which reserves or counts. The other one is for the few invocations that find out too late that the
+//! Where an atomic's address is the same in a subgroup, compilers for GPUs execute it once for all its invocations, which takes 10 to 30
+//! instructions. So the code has one such addition, which reserves or counts. The other one is for the few invocations that find out too late that the
 //! chunk is full: `at >> 31` is 0, which compilers do not know, so they execute that addition for each.
 
 use super::arguments::Part;
@@ -26,7 +26,6 @@ use crate::edit::emitter::Emitter;
 use crate::options::{Options, Prints};
 use crate::outcome::PrintNumbers;
 use crate::runtime::{OpenFunction, Runtime, block_pointer};
-use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Code, Id, Inst, Literal, op};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::print::layout::{
@@ -225,12 +224,11 @@ impl PrintWriter {
         let ty = self.word_pointer(out);
         for (at, (unit, of_unit)) in (0..).zip(units.iter().zip(types)) {
             if self.runtime.scalar_stores && unit.words > 1 {
-                let [memory, alignment] = self.runtime.access(4);
                 // COMMIT is 0 already.
                 for (word, value) in (0..).zip(unit.split(out)).skip(usize::from(at == 0)) {
                     let path = [at, word].map(|index| out.constant(index));
                     let pointer = out.emit(op::AccessChain, ty, (record, path));
-                    out.op(op::Store, (pointer, value, [Literal(memory.0 | VOLATILE), alignment]));
+                    self.runtime.store_alone(out, pointer, value);
                 }
                 continue;
             }
