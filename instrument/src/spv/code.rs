@@ -2,6 +2,7 @@
 
 use super::words::{Insts, MAX_INST_WORDS};
 use super::{Id, Inst, Operands, op, operands};
+use std::ops::Range;
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +74,28 @@ impl Code {
         let origins = other.origins.iter();
         self.origins.extend(origins.map(|(at, origin)| (before + at, *origin)));
         self.words.extend_from_slice(&other.words);
+    }
+
+    /// Adds a part of other code, of whole instructions.
+    pub(crate) fn append_part(&mut self, other: &Self, part: Range<usize>) {
+        let before = self.words.len();
+        let origins = other.origins(part.start, part.end).iter();
+        let moved = |at: u32| (before + at as usize - part.start) as u32;
+        self.origins.extend(origins.map(|(at, origin)| (moved(*at), *origin)));
+        self.words.extend_from_slice(other.words.get(part).unwrap_or_default());
+    }
+
+    /// Adds a part of other code, of whole instructions, with its operands passed through `map`.
+    pub(crate) fn append_mapped(&mut self, other: &Self, part: Range<usize>, map: impl Fn(Id) -> Id) {
+        let start = self.words.len();
+        self.append_part(other, part.clone());
+        for inst in Insts::new(other.words.get(part).unwrap_or_default(), 0) {
+            operands::visit_ids(&inst, 1, |at| {
+                if let Some(word) = self.words.get_mut(start + inst.offset + at) {
+                    *word = map(Id::new(*word)).word();
+                }
+            });
+        }
     }
 
     /// A copy of an instruction.

@@ -37,6 +37,19 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["division by zero: ", "5 / 0"]);
     "sanitize_values::what_is_dropped_behind_an_optimized_loop" => optimized(gpu, DROPPED_BEHIND, &[3, 40], true), set(SANITIZE),
         silent();
+    // Their tests share a branch.
+    "sanitize_values::the_second_of_two_operations" => fault(gpu, "result = 5u / word + (word << k);"), set(SANITIZE),
+        logs(&["shift by 70 of a 32-bit value: `word` << `k`"]);
+    "sanitize_values::two_operations_of_which_the_first_is_reported" => fault(gpu, "result = 5u / zero + (word << k);"),
+        set(SANITIZE), logs(&["division by zero: `5` / `zero` is 5 / 0"]);
+    "sanitize_values::two_operations_that_different_invocations_fail" => both(gpu, "result = 5u / (i == 3u ? zero : 1u) + (word << (i == 40u ? k : 1u));"),
+        set(SANITIZE), logs(&["division by zero: 5 / 0", "shift by 70 of a 32-bit value"]);
+    "sanitize_values::the_second_of_two_elements" => fault(gpu, "uint one[4] = uint[](1u, 2u, 3u, 4u), two[4] = one; uint at = word & 3u; result = one[at] + two[k];"),
+        set(SANITIZE), logs(&["index 70 is out of bounds of `two` (4 elements)"]);
+    "sanitize_values::a_component_and_an_element_at_one_index" => fault(gpu, "uint one[4] = uint[](1u, 2u, 3u, 4u); uvec4 two = uvec4(word); uint at = word == 7u ? 0x7fffffffu : 1u; result = two[at] + one[at] + 5u / word;"),
+        set(SANITIZE), logs(&["index 2147483647 is out of bounds of `two` (4 components)"]);
+    "sanitize_values::elements_at_an_undefined_index" => fault(gpu, "uint one[4] = uint[](1u, 2u, 3u, 4u); result = one[(5u / zero) * 1000000u] + one[k];"),
+        set(SANITIZE), logs(&["division by zero: `5` / `zero` is 5 / 0"]);
     "sanitize_values::a_shift_by_the_width" => fault(gpu, "uint n = word == 7u ? 32u : 1u; result = word << n;"), set(SANITIZE),
         logs(&["shift by 32 of a 32-bit value: `word` << `n`"]);
     "sanitize_values::a_shift_by_a_negative_amount" => fault(gpu, "int n = word == 7u ? -1 : 1; result = word >> n;"),
@@ -185,6 +198,11 @@ fn fault(gpu: &Gpu, body: &str) -> Result<()> {
 
 fn fault_of(gpu: &Gpu, body: &str, at: &[usize]) -> Result<()> {
     expect(gpu, &shader(body)?, at, false).context(body.to_owned())
+}
+
+/// Two invocations fail.
+fn both(gpu: &Gpu, body: &str) -> Result<()> {
+    fault_of(gpu, body, &[3, 40])
 }
 
 /// Invocations with a mark do not differ.

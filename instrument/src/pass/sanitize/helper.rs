@@ -55,12 +55,14 @@ impl Helpers {
         }
     }
 
-    /// Writes whether a check that `failed` fails in an invocation of a function.
-    pub(super) fn write_failed(&mut self, out: &mut Emitter, reach: &Reach, check: Check, failed: Id) -> Id {
+    /// Whether a check in a function asks if the invocation is a helper.
+    pub(super) fn are_asked(&self, reach: &Reach, check: Check) -> bool {
         let ends_helpers = matches!(check, Check::Loops | Check::Unreachable);
-        if !self.are_seen || ends_helpers || !reach.models.contains(&FRAGMENT) {
-            return failed;
-        }
+        self.are_seen && !ends_helpers && reach.models.contains(&FRAGMENT)
+    }
+
+    /// Writes whether a check that `failed` fails in an invocation of a function that is no helper.
+    pub(super) fn write_failed(&mut self, out: &mut Emitter, reach: &Reach, failed: Id) -> Id {
         self.entry_points.extend(&reach.entry_points);
         let bool = out.bool();
         let flag = *self.flag.get_or_insert_with(|| {

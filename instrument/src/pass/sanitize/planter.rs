@@ -1,6 +1,10 @@
 //! Plants aborts into one function.
 
 mod aborts;
+mod early;
+mod joined;
+mod piece;
+mod stretch;
 
 use super::module::{ModulePlanter, Planting};
 use super::place::TestKey;
@@ -17,12 +21,14 @@ use crate::analysis::view::FunctionView;
 use crate::edit::emitter::Emitter;
 use crate::edit::loop_header::{control_with_counter, redirect_back_edges, split_header};
 use crate::edit::phi::PhiRenames;
-use crate::edit::rematerialize_handles::{Split, rematerialize_handles};
+use crate::edit::rematerialize_handles::rematerialize_handles;
 use crate::options::Options;
-use crate::spv::{Id, Inst};
+use crate::spv::{Code, Id, Inst};
+use piece::Piece;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use vkabort_record::site::Location;
 
 /// A function that checks are planted into.
@@ -39,7 +45,9 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// Blocks in which no invocation can leave the function.
     pub(super) closed: BTreeSet<BlockIndex>,
     /// New pieces of blocks, and loops whose headers are split, by the block.
-    splits: BTreeMap<BlockIndex, Vec<Split>>,
+    pieces: BTreeMap<BlockIndex, Vec<Piece<'w>>>,
+    /// The code of the tests among them.
+    tests: Code,
     split_headers: BTreeSet<BlockIndex>,
     /// Headers of loops that get a counter.
     pub(super) counted: BTreeSet<BlockIndex>,
@@ -74,7 +82,8 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             nest,
             reach: reach.clone(),
             module,
-            splits: BTreeMap::new(),
+            pieces: BTreeMap::new(),
+            tests: Code::default(),
             split_headers: BTreeSet::new(),
             counted: BTreeSet::new(),
             renames: PhiRenames::default(),
@@ -191,9 +200,9 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             }
             let ModulePlanter { out, edits, .. } = &mut *self.module;
             let split = split_header(self.index, block, (target, &control), edits, &mut || out.fresh());
-            let pieces = self.splits.entry(header).or_default();
+            let pieces = self.pieces.entry(header).or_default();
             // Before the pieces of checks at the same place.
-            pieces.insert(0, split);
+            pieces.insert(0, Piece::Code(split));
         }
     }
 
@@ -203,12 +212,13 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     /// Inserts the pieces of blocks, and leads phis to the new predecessors.
     pub(super) fn finish(mut self) {
-        let ModulePlanter { out, edits, .. } = &mut *self.module;
-        for (number, mut splits) in self.splits {
+        let glsl = self.index.sets("GLSL.std.450");
+        for (number, pieces) in mem::take(&mut self.pieces) {
             let Some(block) = self.index.blocks.get(number) else {
                 continue;
             };
-            splits.sort_by_key(|split| split.offset);
+            let mut splits = self.write_pieces(pieces, &glsl);
+            let ModulePlanter { out, edits, .. } = &mut *self.module;
             rematerialize_handles(self.index, out, edits, block, &mut splits);
             let last = splits.iter().rev().find_map(|split| split.code.last_label());
             for split in splits {
@@ -217,6 +227,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             self.renames
                 .moved(&self.index.successors(block), block.label, last.unwrap_or(block.label));
         }
+        let edits = &mut self.module.edits;
         for (header, next) in self.opened {
             if let Some(header) = self.index.blocks.get(header) {
                 redirect_back_edges(self.index, self.function, header, next, edits, &mut self.renames);

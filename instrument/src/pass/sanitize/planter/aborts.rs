@@ -1,6 +1,7 @@
 //! Writes planted aborts: as a branch over a block, or as a call where no invocation can leave.
 
 use super::Planter;
+use super::piece::Piece;
 use crate::edit::emitter::Emitter;
 use crate::edit::rematerialize_handles::Split;
 use crate::pass::sanitize::guard::write_guard;
@@ -39,9 +40,7 @@ impl<'w> Planter<'_, '_, 'w> {
             return;
         }
         self.open_loops(place.block);
-        let (failed, rest) = write_condition(&mut self.module.out);
-        self.write_abort(check, place, failed, |out| write_message(out, rest));
-        self.finish_split(place);
+        self.plant_test(check, place, write_condition, write_message);
     }
 
     /// Writes an abort that is taken if `failed`, and opens a block behind it.
@@ -52,37 +51,63 @@ impl<'w> Planter<'_, '_, 'w> {
         failed: Id,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
+        let asks_helper = self.module.helpers.are_asked(&self.reach, check);
+        let failed = self.write_failed(asks_helper, failed);
+        let out = &mut self.module.out;
+        let [fail, go] = [(); 2].map(|()| out.fresh());
+        out.branch_if(failed, fail, go, go);
+        out.label(fail);
+        self.write_end(check, place, write_message);
+        self.module.out.label(go);
+    }
+
+    /// Writes whether the invocation ends if a test `failed`.
+    pub(super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
         let ModulePlanter {
             out,
             helpers,
-            messages,
             barriers,
             unstored,
             guards,
             ..
         } = &mut *self.module;
-        let mut failed = helpers.write_failed(out, &self.reach, check, failed);
-        let [fail, go] = [(); 2].map(|()| out.fresh());
-        let is_counted_before = unstored.reads_shared_memory();
-        if is_counted_before {
+        if asks_helper {
+            failed = helpers.write_failed(out, &self.reach, failed);
+        }
+        if unstored.reads_shared_memory() {
             // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
             // and behind it.
             failed = barriers.write_end_if(out, guards, failed);
         }
-        out.branch_if(failed, fail, go, go);
-        out.label(fail);
+        failed
+    }
+
+    /// Writes what is behind the label of a block that ends the invocation.
+    pub(super) fn write_end(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_message: impl FnOnce(&mut Emitter) -> Message,
+    ) {
+        let ModulePlanter {
+            out,
+            messages,
+            barriers,
+            unstored,
+            planted,
+            ..
+        } = &mut *self.module;
         out.write_position(&place.position);
         let message = write_message(out);
-        if !is_counted_before {
+        if !unstored.reads_shared_memory() {
             barriers.write_end(out);
         }
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
-        out.label(go);
-        self.module.planted.checks.insert(id, check.name());
+        planted.checks.insert(id, check.name());
         if let Some(operation) = result_of(&place.guarded) {
-            self.module.planted.operations.insert(id, operation);
+            planted.operations.insert(id, operation);
         }
     }
 
@@ -95,7 +120,7 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: place.offset,
             code: out.take_code(),
         };
-        self.splits.entry(place.block).or_default().push(split);
+        self.pieces.entry(place.block).or_default().push(Piece::Code(split));
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -118,7 +143,10 @@ impl<'w> Planter<'_, '_, 'w> {
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
-        let failed = helpers.write_failed(out, &self.reach, check, failed);
+        let failed = match helpers.are_asked(&self.reach, check) {
+            true => helpers.write_failed(out, &self.reach, failed),
+            false => failed,
+        };
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
             write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
