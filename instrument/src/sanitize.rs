@@ -185,6 +185,8 @@ pub struct Sanitize {
     pub loop_budget: u32,
     /// Counts the loops too that end soon: for drivers that end loops by such a count.
     pub counts_all_loops: bool,
+    /// Lets tests that nothing separates share a branch. Without it, each has its own.
+    pub joins_tests: bool,
     /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
     /// lower aborts.
     pub loop_timeout: Option<LoopTimeout>,
@@ -233,6 +235,7 @@ impl Default for Sanitize {
             checks: Checks::default(),
             loop_budget: DEFAULT_LOOP_BUDGET,
             counts_all_loops: false,
+            joins_tests: true,
             loop_timeout: None,
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),

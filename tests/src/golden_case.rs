@@ -108,6 +108,7 @@ impl<'t> GoldenCase<'t> {
                     });
                 }
                 ("counts_all_loops", "on") => case.options.sanitize.counts_all_loops = true,
+                ("joins_tests", "off") => case.options.sanitize.joins_tests = false,
                 ("values", "on") => case.options.values = Values::On,
                 ("values", "auto") => case.options.values = Values::Auto,
                 ("values_size", bytes) => case.options.values_size = bytes.parse()?,

@@ -124,7 +124,9 @@ impl Prober<'_> {
             found.native = self.native(found.listed);
         }
         if found.at_least(vk::API_VERSION_1_2) || found.has(vk::KHR_DRIVER_PROPERTIES_NAME) {
-            found.loop_limit = loop_limit(&self.queried_properties(vk::PhysicalDeviceDriverProperties::default()));
+            let driver = self.queried_properties(vk::PhysicalDeviceDriverProperties::default());
+            found.loop_limit = loop_limit(&driver);
+            found.swiftshader = driver.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
         }
         let missing = self.requirements(&mut found);
         // The query is about a buffer with a device address, which only drivers without missing features support.

@@ -38,6 +38,7 @@ pub const MEASUREMENTS: &[Case] = cases! {
     "kernel::bounds" => planted(context, Shader::Operation(Check::Bounds)), measures(), alone();
     "kernel::buffers" => planted(context, Shader::Operation(Check::Buffers)), measures(), alone();
     "kernel::convert" => planted(context, Shader::Operation(Check::Convert)), measures(), alone();
+    "kernel::operations" => planted(context, Shader::Operations), measures(), alone();
     "kernel::nan" => planted(context, Shader::Operation(Check::Nan)), measures(), alone();
     "checks::without_layer" => checks(context, Variant::Unchecked), measures(), without_layer();
     "checks::layer" => checks(context, Variant::DefaultChecks), measures(), alone(), set(&[("sanitize", "default")]);
@@ -186,6 +187,7 @@ fn loops() -> Vec<Shader> {
         .into_iter()
         .chain(["matmul.comp", "gather.comp", "regtile.comp"].map(Shader::File))
         .chain(OPERATIONS.map(|(check, _)| Shader::Operation(check)))
+        .chain([Shader::Operations])
         .collect()
 }
 

@@ -134,7 +134,7 @@ fn jobs(rounds: u32) -> Result<Vec<Job>> {
     ];
     let loops = [8, 32, 128].map(Shader::Loop);
     let operations = OPERATIONS.map(|(check, _)| Shader::Operation(check));
-    for shader in loops.into_iter().chain(operations) {
+    for shader in loops.into_iter().chain(operations).chain([Shader::Operations]) {
         let modules = shader.compile(Variant::Unchecked)?.context("a shader without checks")?;
         let mut words = vec![1; 2 + 1024 + 64 * GROUPS as usize];
         words.splice(..2, [rounds, 1024]);

@@ -64,8 +64,10 @@ pub fn compare<const N: usize>(place: Place, variants: [Variant; N]) -> Result<[
 ///
 /// A call fails.
 pub fn compare_planted<const N: usize>(shader: &Shader, variants: [Variant; N]) -> Result<[Duration; N]> {
+    let [driver, _] = Gpu::open(&Context::default())?.driver();
+    let joins_tests = !driver.contains("SwiftShader");
     compare_modules(variants.map(|variant| {
-        let stages = shader.compile(variant)?;
+        let stages = shader.compile_for(variant, joins_tests)?;
         stages
             .and_then(|stages| stages.into_iter().next())
             .context("the shader has every variant")

@@ -116,6 +116,8 @@ pub enum Shader {
     Loop(u32),
     /// A compute shader with an operation of which this check tests the operands, in a loop.
     Operation(Check),
+    /// The same with two shifts and two accesses to an array, which have tests that nothing separates.
+    Operations,
     /// A compute shader with an access that this check of the memory checker tests, in a loop. The settings of the process plant it.
     Memory(Check),
 }
@@ -138,6 +140,10 @@ pub const OPERATIONS: [(Check, &str); 6] = [
         "value = value * 1664525u + words[at]; floats[1024u + gl_GlobalInvocationID.x] = 1.0 / float(value | 1u);",
     ),
 ];
+
+const FOUR_OPERATIONS: &str = "
+    uint a = words[at], b = words[(at + 1u) & 1023u];
+    value = value * 1664525u + (value << a) + (value >> b) + lut[a] + lut[a + b];";
 
 const CHECK: &str = include_str!("../../../bench/shaders/check.glsl");
 const VERTEX: &str = include_str!("../../../bench/shaders/triangle.vert");
@@ -171,14 +177,16 @@ impl Shader {
             Self::Message(bytes) => format!("message of {bytes} bytes"),
             Self::Loop(count) => format!("loop of {count} instructions"),
             Self::Operation(check) | Self::Memory(check) => format!("{} in a loop", check.name()),
+            Self::Operations => "four operations in a loop".to_owned(),
         }
     }
 
-    /// The check that [`Variant::Planted`] has.
-    fn planted(&self) -> Check {
+    /// The checks that [`Variant::Planted`] has.
+    fn planted(&self) -> Checks {
         match self {
-            Self::Operation(check) | Self::Memory(check) => *check,
-            _ => Check::Loops,
+            Self::Operation(check) | Self::Memory(check) => Checks::of([*check]),
+            Self::Operations => Checks::of([Check::Shift, Check::Bounds]),
+            _ => Checks::of([Check::Loops]),
         }
     }
 
@@ -188,8 +196,17 @@ impl Shader {
     ///
     /// The GLSL does not compile.
     pub fn compile(&self, variant: Variant) -> Result<Option<Vec<Vec<u32>>>> {
+        self.compile_for(variant, true)
+    }
+
+    /// The same for a driver for which the layer joins tests or does not.
+    ///
+    /// # Errors
+    ///
+    /// The GLSL does not compile.
+    pub fn compile_for(&self, variant: Variant, joins_tests: bool) -> Result<Option<Vec<Vec<u32>>>> {
         let compute = |text: &str| match variant {
-            Variant::Planted => plant(&compile_compute(text, variant)?, self.planted()),
+            Variant::Planted => plant(&compile_compute(text, variant)?, self.planted(), joins_tests),
             _ => compile_compute(text, variant),
         };
         Ok(Some(match self {
@@ -206,9 +223,12 @@ impl Shader {
                 }
             }
             Self::Memory(check) => vec![memory_shaders::compile(*check, false)?],
-            Self::Sites(_) | Self::Loop(_) | Self::Operation(_) if variant == Variant::ByValue => return Ok(None),
+            Self::Sites(_) | Self::Loop(_) | Self::Operation(_) | Self::Operations if variant == Variant::ByValue => {
+                return Ok(None);
+            }
             Self::Loop(count) => vec![compute(&endless(*count))?],
             Self::Operation(check) => vec![compute(&operation(*check))?],
+            Self::Operations => vec![compute(&in_a_loop(FOUR_OPERATIONS))?],
             Self::Sites(count) => vec![compute(&sites(*count)?)?],
             Self::Message(bytes) => {
                 let reference = compute(&message(*bytes)?)?;
@@ -283,13 +303,14 @@ fn with_lines(words: &[u32]) -> Option<Vec<u32>> {
     Some(out)
 }
 
-/// Plants a check of the sanitizer, as ordinary aborts.
-fn plant(words: &[u32], check: Check) -> Result<Vec<u32>> {
+/// Plants checks of the sanitizer, as ordinary aborts.
+fn plant(words: &[u32], checks: Checks, joins_tests: bool) -> Result<Vec<u32>> {
     let mut options = Options {
         lowers: LoweredFeatures::default(),
         ..Options::default()
     };
-    options.sanitize.checks = Checks::of([check]);
+    options.sanitize.checks = checks;
+    options.sanitize.joins_tests = joins_tests;
     match instrument(words, &options)? {
         Outcome::Instrumented(planted) => Ok(planted.words),
         Outcome::Unchanged => bail!("the shader has no place for a check"),
@@ -315,13 +336,18 @@ fn operation(check: Check) -> String {
         .iter()
         .find(|(other, _)| *other == check)
         .map_or("", |(_, text)| text);
+    in_a_loop(operation)
+}
+
+/// GLSL with a loop that has these statements, of `value` and words that are 1.
+fn in_a_loop(statements: &str) -> String {
     format!(
         "layout(local_size_x = 64) in;\n\
          layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint count; uint words[]; }};\n\
          layout(set = 0, binding = 0) buffer Floats {{ uint head[2]; float floats[]; }};\n\
          void main() {{\n  uint value = gl_GlobalInvocationID.x;\n  uint rounds = rounds;\n\
          uint lut[8];\n  for (uint i = 0u; i < 8u; ++i) {{ lut[i] = value + i; }}\n\
-         for (uint i = 0u; i < rounds; ++i) {{\n    uint at = value & 1023u;\n    {operation}\n  }}\n\
+         for (uint i = 0u; i < rounds; ++i) {{\n    uint at = value & 1023u;\n    {statements}\n  }}\n\
          words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n"
     )
 }

@@ -142,6 +142,8 @@ pub struct PhysicalDevice {
     pub stores: Stores,
     /// Iterations after which the driver ends every loop.
     pub loop_limit: Option<u32>,
+    /// Google's CPU driver.
+    pub swiftshader: bool,
     /// `maxComputeSharedMemorySize`, in bytes.
     pub shared_memory: u32,
     /// `bufferDeviceAddressCaptureReplay`.

@@ -120,7 +120,8 @@ impl<'w> Planter<'_, '_, 'w> {
         };
         joined.tests.push((first, SmallVec::new()));
         while let Some(Piece::Test(next)) = pieces.peek() {
-            if !next.is_total || next.asks_helper != joined.asks_helper {
+            let may_join = self.options().sanitize.joins_tests && next.is_total;
+            if !may_join || next.asks_helper != joined.asks_helper {
                 break;
             }
             let mut repeated = SmallVec::new();
