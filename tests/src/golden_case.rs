@@ -138,6 +138,7 @@ impl<'t> GoldenCase<'t> {
                 ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("compact_records", "on") => case.options.compact_records = true,
+                ("branches_at_exits", "on") => case.options.branches_at_exits = true,
                 ("scalar_stores", "on") => case.options.scalar_stores = true,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("loop_exits", count) => case.options.loop_exits = count.parse()?,

@@ -199,6 +199,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         loop_exits: default.loop_exits,
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
+        branches_at_exits: default.branches_at_exits,
         compact_records: default.compact_records,
         sanitize: default.sanitize,
         shadow_area: default.shadow_area,

@@ -117,6 +117,16 @@ impl Runtime {
         out.op(op::Store, (pointer, new, self.access(4)));
     }
 
+    /// Writes what is false, of which compilers do not know that: whether CURSOR is the largest number. It stays below the capacity of the
+    /// arena and what is added where there is no room.
+    pub(crate) fn write_never(&mut self, out: &mut Emitter) -> Id {
+        let bool = out.bool();
+        let [scope, zero, largest] = [self.scope, 0, u32::MAX].map(|value| out.constant(value));
+        let pointer = self.control(out, CURSOR);
+        let cursor = out.calculate(op::AtomicLoad, (pointer, scope, zero));
+        out.emit(op::IEqual, bool, (cursor, largest))
+    }
+
     /// The function `poll`.
     pub(crate) fn poll(&mut self, out: &mut Emitter) -> Id {
         if let Some(function) = self.poll {

@@ -126,6 +126,7 @@ impl Prober<'_> {
         if found.at_least(vk::API_VERSION_1_2) || found.has(vk::KHR_DRIVER_PROPERTIES_NAME) {
             let driver = self.queried_properties(vk::PhysicalDeviceDriverProperties::default());
             found.loop_limit = loop_limit(&driver);
+            found.jumps_over_branches = driver.driver_id == vk::DriverId::MESA_LLVMPIPE && found.loop_limit.is_none();
             found.swiftshader = driver.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
         }
         let missing = self.requirements(&mut found);

@@ -87,6 +87,7 @@ pub(super) fn options(instance: &Instance, settings: &Settings, physical: &Physi
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
         scalar_stores: physical.vendor == QUALCOMM,
+        branches_at_exits: physical.jumps_over_branches,
         shadow_area: None,
         ..Options::default()
     }

@@ -1,7 +1,8 @@
 //! Lowers the aborts of a function, and writes its exits.
 
 use super::code_limit::check_code;
-use super::site::write_site;
+use super::exit_branches::ExitBranches;
+use super::site::{SiteExit, write_site};
 use super::unwind::{FlagState, Unwinder};
 use super::{Lowering, is_recorded};
 use crate::analysis::exit_plan::ExitKind;
@@ -10,6 +11,7 @@ use crate::analysis::index::{Function, Index};
 use crate::edit::{Edits, Rank};
 use crate::error::Result;
 use crate::runtime::EntryRecords;
+use crate::sanitize::Check;
 use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Literal, op};
 
@@ -41,7 +43,10 @@ impl Lowering<'_, '_> {
             number,
             exits: &mut self.exits,
         };
-        for block in index.blocks_of(function) {
+        // Where loops poll, `reconverge` knows every exit.
+        let adds_branches = self.options.branches_at_exits && !self.plan.polls();
+        let branches = adds_branches.then(|| ExitBranches::new(index, function));
+        for (block_number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
                 continue;
@@ -50,7 +55,16 @@ impl Lowering<'_, '_> {
             let site = self.sites.of(&abort, self.origins);
             let mut flag_state = FlagState::Set;
             if let Some(site) = site.filter(|site| is_recorded(self.options, site.site.id)) {
-                let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
+                // A check of loops is behind the branch that looks at its limits.
+                let is_apart = site.site.check.as_deref() == Some(Check::Loops.name());
+                let has_branch = branches
+                    .as_ref()
+                    .is_some_and(|branches| branches.has(block_number, block.label));
+                let exit = SiteExit {
+                    sets_aborted,
+                    has_branch: has_branch && !is_apart,
+                };
+                let mut lowered = write_site(&mut unwinder, self.options, site, block, exit)?;
                 variables.append(&mut lowered.variables);
                 of_function.in_place |= lowered.deferred.is_none();
                 if let Some(record) = lowered.deferred {

@@ -22,6 +22,7 @@
 
 mod code_limit;
 mod entry;
+mod exit_branches;
 mod function;
 mod message;
 mod planted_bodies;

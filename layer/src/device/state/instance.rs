@@ -142,6 +142,8 @@ pub struct PhysicalDevice {
     pub stores: Stores,
     /// Iterations after which the driver ends every loop.
     pub loop_limit: Option<u32>,
+    /// llvmpipe that jumps over blocks with branches ([`vkabort_instrument::Options::branches_at_exits`]).
+    pub jumps_over_branches: bool,
     /// Google's CPU driver.
     pub swiftshader: bool,
     /// `maxComputeSharedMemorySize`, in bytes.
