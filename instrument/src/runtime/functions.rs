@@ -117,14 +117,20 @@ impl Runtime {
         out.op(op::Store, (pointer, new, self.access(4)));
     }
 
-    /// Writes what is false, of which compilers do not know that: whether CURSOR is the largest number. It stays below the capacity of the
-    /// arena and what is added where there is no room.
-    pub(crate) fn write_never(&mut self, out: &mut Emitter) -> Id {
+    /// Writes a branch that is never taken, of which compilers do not know that: CURSOR stays below the capacity of the arena and what is
+    /// added where there is no room. The block behind it stores what is there.
+    pub(crate) fn write_branch(&mut self, out: &mut Emitter) {
         let bool = out.bool();
         let [scope, zero, largest] = [self.scope, 0, u32::MAX].map(|value| out.constant(value));
         let pointer = self.control(out, CURSOR);
         let cursor = out.calculate(op::AtomicLoad, (pointer, scope, zero));
-        out.emit(op::IEqual, bool, (cursor, largest))
+        let is_largest = out.emit(op::IEqual, bool, (cursor, largest));
+        let [store, end] = [(); 2].map(|()| out.fresh());
+        out.branch_if(is_largest, store, end, end);
+        out.label(store);
+        out.op(op::AtomicStore, (pointer, scope, zero, largest));
+        out.branch(end);
+        out.label(end);
     }
 
     /// The function `poll`.

@@ -1,11 +1,12 @@
 //! Which aborts get a branch of their own, so that drivers jump over them (`Options::branches_at_exits`).
 //!
 //! ```text
+//! stores of the values and the key
 //! %cursor = AtomicLoad %arena
 //! %never = IEqual %cursor 0xffffffff        no compiler knows that it is false
-//! SelectionMerge %end, BranchConditional %never %leave %end
-//! %leave: Return
-//! %end:   stores of the key, Return
+//! SelectionMerge %end, BranchConditional %never %store %end
+//! %store: AtomicStore %arena 0xffffffff, Branch %end
+//! %end:   Return
 //! ```
 //!
 //! Those in loops, unless a branch that only leads to aborts leads there: that one does it for them.

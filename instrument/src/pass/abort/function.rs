@@ -2,7 +2,7 @@
 
 use super::code_limit::check_code;
 use super::exit_branches::ExitBranches;
-use super::site::{SiteExit, write_site};
+use super::site::write_site;
 use super::unwind::{FlagState, Unwinder};
 use super::{Lowering, is_recorded};
 use crate::analysis::exit_plan::ExitKind;
@@ -55,19 +55,19 @@ impl Lowering<'_, '_> {
             let site = self.sites.of(&abort, self.origins);
             let mut flag_state = FlagState::Set;
             if let Some(site) = site.filter(|site| is_recorded(self.options, site.site.id)) {
-                // A check of loops is behind the branch that looks at its limits.
-                let is_apart = site.site.check.as_deref() == Some(Check::Loops.name());
-                let has_branch = branches
-                    .as_ref()
-                    .is_some_and(|branches| branches.has(block_number, block.label));
-                let exit = SiteExit {
-                    sets_aborted,
-                    has_branch: has_branch && !is_apart,
-                };
-                let mut lowered = write_site(&mut unwinder, self.options, site, block, exit)?;
+                let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
                 variables.append(&mut lowered.variables);
                 of_function.in_place |= lowered.deferred.is_none();
                 if let Some(record) = lowered.deferred {
+                    // A check of loops is behind the branch that looks at its limits.
+                    let is_apart = site.site.check.as_deref() == Some(Check::Loops.name());
+                    if !is_apart
+                        && branches
+                            .as_ref()
+                            .is_some_and(|branches| branches.has(block_number, block.label))
+                    {
+                        unwinder.runtime.write_branch(unwinder.out);
+                    }
                     of_function.deferred.push(self.deferred.len() as u32);
                     if self.deferred_values.insert(abort.message()) {
                         self.deferred_words += record.words.len();

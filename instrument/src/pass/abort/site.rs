@@ -39,16 +39,7 @@ pub(super) struct LoweredSite {
     pub(super) deferred: Option<DeferredRecord>,
 }
 
-/// What the code of a site does besides its message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SiteExit {
-    /// Sets ABORTED.
-    pub(super) sets_aborted: bool,
-    /// Has a branch, if the message is deferred: other code has one.
-    pub(super) has_branch: bool,
-}
-
-/// Writes code for the abort that ends `block`, which leaves a block open.
+/// Writes code for the abort that ends `block`, which leaves a block open. `sets_aborted`: whether it sets ABORTED.
 ///
 /// # Errors
 ///
@@ -58,16 +49,16 @@ pub(super) fn write_site(
     options: &Options,
     site: NumberedSite<'_>,
     block: &Block,
-    exit: SiteExit,
+    sets_aborted: bool,
 ) -> Result<LoweredSite> {
-    let lowered = match defer(unwinder, options, site, block, exit.has_branch)? {
+    let lowered = match defer(unwinder, options, site, block)? {
         Some(deferred) => deferred,
         None => {
             unwinder.out.code.clear();
             write_in_place(unwinder, options, site, block)?
         }
     };
-    if exit.sets_aborted {
+    if sets_aborted {
         unwinder.runtime.set_aborted(unwinder.out);
     }
     Ok(lowered)
@@ -93,7 +84,6 @@ fn defer(
     options: &Options,
     site: NumberedSite<'_>,
     block: &Block,
-    has_branch: bool,
 ) -> Result<Option<LoweredSite>> {
     let abort = unwinder.index.terminator(block);
     let (ty, message) = (abort.message_type(), abort.message());
@@ -126,10 +116,7 @@ fn defer(
         let variable = runtime.value(out, slot);
         out.op(op::Store, (variable, id));
     }
-    if has_branch {
-        unwinder.write_branch();
-    }
-    unwinder.runtime.store_deferred_key(unwinder.out, key);
+    runtime.store_deferred_key(out, key);
     let deferred = DeferredRecord {
         key,
         site: site.site.id.0,

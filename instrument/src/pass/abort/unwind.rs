@@ -77,16 +77,6 @@ impl Unwinder<'_, '_> {
         self.write_exit(flag_state);
     }
 
-    /// Writes a branch that is never taken, of which compilers do not know that.
-    pub(super) fn write_branch(&mut self) {
-        let never = self.runtime.write_never(self.out);
-        let [leave, end] = [(); 2].map(|()| self.out.fresh());
-        self.out.branch_if(never, leave, end, end);
-        self.out.label(leave);
-        self.write_exit(FlagState::Set);
-        self.out.label(end);
-    }
-
     /// Ends a block with the way out of the function.
     fn write_exit(&mut self, flag_state: FlagState) {
         if flag_state == FlagState::Unset {
