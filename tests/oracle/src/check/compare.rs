@@ -115,6 +115,7 @@ pub fn check_rewriter(
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         compact_records: subject.words.len().is_multiple_of(2),
         loop_exits: if subject.words.len().is_multiple_of(3) { 1 } else { 16 },
+        branches_at_exits: subject.words.len().is_multiple_of(5),
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
