@@ -1,9 +1,9 @@
 //! The call graph, and the entry points that reach each function.
 
-use crate::analysis::index::Index;
-use crate::analysis::index::typed::{CallIndex, FunctionIndex, Run, Table};
+use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Run, Table};
+use crate::analysis::index::{Function, Index};
 use crate::spv::Id;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How entry points reach a function.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +91,33 @@ impl CallGraph {
     /// Callee of a call.
     pub(crate) fn callee(&self, call: CallIndex) -> Option<FunctionIndex> {
         self.callees.get(call).copied().flatten()
+    }
+
+    /// Functions that calls in the blocks which `select` returns reach, directly or not.
+    pub(crate) fn called_in(
+        &self,
+        index: &Index<'_>,
+        select: impl Fn(&Function) -> BTreeSet<BlockIndex>,
+    ) -> Table<FunctionIndex, bool> {
+        let mut called = index.functions.map(|_| false);
+        let mut worklist = Vec::new();
+        for (number, function) in index.functions.iter() {
+            let selected = select(function);
+            let calls = self.calls_in(number).iter();
+            let calls = calls.filter(|call| {
+                index
+                    .calls
+                    .get(*call)
+                    .is_some_and(|call| selected.contains(&call.block))
+            });
+            worklist.extend(calls.filter_map(|call| self.callee(call)));
+        }
+        while let Some(function) = worklist.pop() {
+            if called.set(function) {
+                worklist.extend(self.callees_in(function));
+            }
+        }
+        called
     }
 
     /// Callees of the calls in a function.

@@ -1,4 +1,4 @@
-//! Which aborts get a branch of their own, so that drivers jump over them (`Options::branches_at_exits`).
+//! Which exits get a branch of their own, so that drivers jump over them (`Options::branches_at_exits`).
 //!
 //! ```text
 //! stores of the values and the key
@@ -9,24 +9,27 @@
 //! %end:   Return
 //! ```
 //!
-//! Those in loops, unless a branch that only leads to aborts leads there: that one does it for them.
+//! Those in loops, and in functions that loops call: aborts, unless a branch that only leads to aborts leads there, which does it for
+//! them; and returns behind calls.
 
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::index::{Function, Index};
 use crate::analysis::loop_nest::LoopNest;
 use crate::spv::{Id, op};
 use rustc_hash::FxHashSet as HashSet;
 
-/// The aborts of a function that get a branch.
+/// The exits of a function that get a branch.
 pub(super) struct ExitBranches {
     nest: LoopNest,
+    is_called_in_loop: bool,
     /// Labels behind branches that only lead to aborts.
     behind_branches: HashSet<Id>,
 }
 
 impl ExitBranches {
     /// O(words of the function).
-    pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
+    pub(super) fn new(index: &Index<'_>, function: &Function, is_called_in_loop: bool) -> Self {
         let mut only_abort: HashSet<Id> = HashSet::default();
         let mut behind_branches = HashSet::default();
         // Blocks come behind those that dominate them.
@@ -43,12 +46,27 @@ impl ExitBranches {
         }
         Self {
             nest: LoopNest::new(index, function),
+            is_called_in_loop,
             behind_branches,
         }
     }
 
     /// Whether the abort that ends a block gets a branch.
-    pub(super) fn has(&self, block: BlockIndex, label: Id) -> bool {
-        self.nest.innermost(block).is_some() && !self.behind_branches.contains(&label)
+    pub(super) fn has_abort(&self, block: BlockIndex, label: Id) -> bool {
+        self.has_return(block) && !self.behind_branches.contains(&label)
     }
+
+    /// Whether a return behind a call of a block gets a branch.
+    pub(super) fn has_return(&self, block: BlockIndex) -> bool {
+        self.is_called_in_loop || self.nest.innermost(block).is_some()
+    }
+}
+
+/// Functions that loops call, directly or not.
+pub(super) fn called_in_loops(index: &Index<'_>, graph: &CallGraph) -> Table<FunctionIndex, bool> {
+    graph.called_in(index, |function| {
+        let nest = LoopNest::new(index, function);
+        let blocks = function.blocks.iter();
+        blocks.filter(|block| nest.innermost(*block).is_some()).collect()
+    })
 }

@@ -32,8 +32,11 @@ impl Lowering<'_, '_> {
             ..EntryRecords::default()
         };
         let mut variables = Vec::new();
+        let branches = self.called_in_loops.as_ref();
+        let branches = branches.map(|called| ExitBranches::new(index, function, called.is_set(number)));
         let mut unwinder = Unwinder {
             index,
+            branches: branches.as_ref(),
             plan: self.plan,
             runtime: &mut self.runtime,
             out: &mut self.out,
@@ -43,9 +46,6 @@ impl Lowering<'_, '_> {
             number,
             exits: &mut self.exits,
         };
-        // Where loops poll, `reconverge` knows every exit.
-        let adds_branches = self.options.branches_at_exits && !self.plan.polls();
-        let branches = adds_branches.then(|| ExitBranches::new(index, function));
         for (block_number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
@@ -64,7 +64,7 @@ impl Lowering<'_, '_> {
                     if !is_apart
                         && branches
                             .as_ref()
-                            .is_some_and(|branches| branches.has(block_number, block.label))
+                            .is_some_and(|branches| branches.has_abort(block_number, block.label))
                     {
                         unwinder.runtime.write_branch(unwinder.out);
                     }

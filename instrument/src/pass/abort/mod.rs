@@ -33,7 +33,7 @@ use super::site_numbering::Sites;
 use super::strip;
 use crate::analysis::exit_plan::{ExitBlock, ExitPlan};
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::typed::{FunctionIndex, Table};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
 use crate::edit::emitter::Emitter;
@@ -46,6 +46,7 @@ use crate::options::Options;
 use crate::runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use crate::spv::Id;
 use entry::{AffectedEntry, write_entries, write_interface};
+use exit_branches::called_in_loops;
 use rustc_hash::FxHashSet as HashSet;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -111,6 +112,8 @@ struct Lowering<'a, 'w> {
     placeholders: Placeholders,
     runtime: Runtime,
     edits: Edits,
+    /// Functions that loops call, if exits get branches of their own.
+    called_in_loops: Option<Table<FunctionIndex, bool>>,
     /// Whether each entry point reaches a loop that polls.
     polling: Vec<bool>,
     /// Messages of aborts, and their types.
@@ -137,8 +140,11 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
         let all = &sites.table.sites;
         let single_site = all.len() == 1 && is_recorded(options, SiteId(0)) && !polling.contains(&true);
+        // Where loops poll, `reconverge` knows every exit.
+        let adds_branches = options.branches_at_exits && !plan.polls();
         Self {
             index,
+            called_in_loops: adds_branches.then(|| called_in_loops(index, &plan.graph)),
             plan,
             options,
             sites,

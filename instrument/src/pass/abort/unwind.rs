@@ -22,6 +22,7 @@
 //! Not handled: continue constructs with visible effects behind a checked call (`outline`), and loop headers with
 //! code of their own (`loop_normalize`). Both run before.
 
+use super::exit_branches::ExitBranches;
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
@@ -45,6 +46,8 @@ pub(super) struct Unwinder<'a, 'w> {
     pub(super) edits: &'a mut Edits,
     pub(super) function: &'a Function,
     pub(super) number: FunctionIndex,
+    /// Which exits get a branch of their own, if any do.
+    pub(super) branches: Option<&'a ExitBranches>,
     /// Receives the blocks that leave a function, if any loop polls.
     pub(super) exits: &'a mut Vec<ExitBlock>,
 }
@@ -116,7 +119,8 @@ impl Unwinder<'_, '_> {
                     takes_back_edge.insert(*header);
                 }
                 None => {
-                    let last = self.split_after_calls(block, &calls, &mut renames);
+                    let has_branch = self.branches.is_some_and(|branches| branches.has_return(number));
+                    let last = self.split_after_calls(block, (&calls, has_branch), &mut renames);
                     moved.insert(block.label, last);
                 }
             }
@@ -216,7 +220,12 @@ impl Unwinder<'_, '_> {
     }
 
     /// Splits a block after each of `calls` with a test of the flag. Returns the label of the last piece.
-    fn split_after_calls(&mut self, block: &Block, calls: &[CallIndex], renames: &mut PhiRenames) -> Id {
+    fn split_after_calls(
+        &mut self,
+        block: &Block,
+        (calls, has_branch): (&[CallIndex], bool),
+        renames: &mut PhiRenames,
+    ) -> Id {
         let mut last = block.label;
         let mut splits = Vec::new();
         let (mut position, mut at) = (Position::default(), block.offset);
@@ -226,6 +235,9 @@ impl Unwinder<'_, '_> {
             let aborted = self.runtime.flag(self.out).load(self.out);
             self.out.branch_if(aborted, leave, go, go);
             self.out.label(leave);
+            if has_branch {
+                self.runtime.write_branch(self.out);
+            }
             self.write_recorded_exit(FlagState::Set, leave, ExitKind::Test);
             self.out.label(go);
             self.index.advance(&mut position, at, after);

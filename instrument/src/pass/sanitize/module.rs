@@ -81,7 +81,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             options,
             planting,
             called_in_continues: match planting {
-                Planting::OutsideContinues => called_in_continues(index, &graph),
+                Planting::OutsideContinues => {
+                    graph.called_in(index, |function| LoopNest::new(index, function).closed_blocks(index))
+                }
                 _ => Table::default(),
             },
             graph,
@@ -176,21 +178,4 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         }
         Ok(())
     }
-}
-
-fn called_in_continues(index: &Index<'_>, graph: &CallGraph) -> Table<FunctionIndex, bool> {
-    let mut called = index.functions.map(|_| false);
-    let mut worklist = Vec::new();
-    for (number, function) in index.functions.iter() {
-        let closed = LoopNest::new(index, function).closed_blocks(index);
-        let calls = graph.calls_in(number).iter();
-        let calls = calls.filter(|call| index.calls.get(*call).is_some_and(|call| closed.contains(&call.block)));
-        worklist.extend(calls.filter_map(|call| graph.callee(call)));
-    }
-    while let Some(function) = worklist.pop() {
-        if called.set(function) {
-            worklist.extend(graph.callees_in(function));
-        }
-    }
-    called
 }
