@@ -42,8 +42,8 @@ pub struct Options {
     /// store in consecutive registers: Mesa 26.2's Turnip lost a quarter to a half of the waves of shaders with few
     /// registers. Other compilers make more code of it (DG2 a third more instructions, navi31 a fifth more bytes).
     pub scalar_stores: bool,
-    /// Gives an abort in a loop a branch of its own. Mesa's llvmpipe jumps over a block that branches if no invocation takes it; one that does
-    /// not branch it executes with none active. A loop with one abort took half the time with Mesa 26.
+    /// Gives the exits of loops a branch of their own. If no invocation takes a block, Mesa's llvmpipe since Mesa 25 jumps over it if it
+    /// branches, and executes it with none active if it does not. A loop with one abort took half the time with Mesa 26.
     pub branches_at_exits: bool,
     /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
     /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
