@@ -47,10 +47,11 @@ table, and `cargo xtask bench` does not repeat them.
 - The same on lavapipe 25 and Mesa 26: they execute a block that does not branch, and jump over one that does. So an abort in a loop has a
   branch of its own there. On Mesa 26, a loop of 400 short iterations took 44 ms without a test, 84 ms with a test that returns, 87 ms
   with one that aborted without this branch, and 46 ms with it. What is left in a loop of ten instructions is the test itself.
-- *The default checks* therefore cost 0.97 and 1.00 times in the median on Mesa 26 and lavapipe 25, at worst 1.05 and 1.07, but 1.21 and
-  1.38 on lavapipe 22.3 and SwiftShader, at worst 1.94 and 2.38: a loop of 8 instructions, of which the code that looks at its limits
-  is executed in each iteration (15 shaders on each, from the part `checks` of the benchmark).
-- *Tests in a row* share a branch, but on SwiftShader, where that takes longer (a loop with four: 1.36 times in place of 1.25).
+- *The default checks* therefore cost 1.01 and 1.03 times in the median on Mesa 26 and lavapipe 25, at worst 1.20 and 1.06, but 1.24 and
+  1.40 on lavapipe 22.3 and SwiftShader, at worst 1.94 and 2.57: a loop of 8 instructions, of which the code that looks at its limits
+  is executed in each iteration (15 shaders on each, from the part `checks` of the benchmark; medians of three runs differ by up to
+  0.07).
+- *Tests in a row* share a branch, but on SwiftShader, where that takes longer (a loop with four: 1.38 times in place of 1.25).
 - *A million invocations abort*, on Mesa 26: 8.2 ms, and 5.9 ms with room for a sixteenth of the 16,367 messages that are kept, where
   debugPrintf keeps 23. The additions that count exactly took 3.2 ms; the table has them as a row.
 - *A print* is committed behind a barrier, and counted where there is no room, so that it survives the loss: debugPrintf has neither.

@@ -1,4 +1,4 @@
-//! Tests that are made before their place: what they read is computed there, too.
+//! Which instructions a test needs again if it is made before its place.
 //!
 //! ```text
 //! Load %p                    tested, does not wait
@@ -13,7 +13,7 @@ use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, op, op_sets, operands};
 use smallvec::SmallVec;
 
-/// Most instructions that are repeated for a test.
+/// Most instructions that are repeated for a test. One that needs more keeps a branch of its own, so that no test is lost.
 pub(super) const MAX_COPIES: usize = 8;
 
 /// The word offsets of the instructions to repeat at word offset `start`, in their order, so that code for the place `end` may come

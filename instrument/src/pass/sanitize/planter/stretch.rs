@@ -15,7 +15,8 @@ use crate::spv::op::glsl as set;
 use crate::spv::{Id, Inst, op, op_sets, operands};
 use rustc_hash::FxHashSet as HashSet;
 
-/// Most instructions between the first test and the branch: what the tests read stays in registers for so long.
+/// Most instructions between the first test and the branch, since what the tests read stays in registers for so long. A test behind them
+/// begins another branch, so that none is lost.
 const MAX_INSTRUCTIONS: usize = 32;
 
 /// Instructions of a block that have no effect, from a test on.
