@@ -3,7 +3,7 @@
 use super::facts::{Fact, Found, LoweredAborts};
 use super::state::{Module, State};
 use crate::edit::Edits;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::outcome::{Hooks, PrintNumbers};
 use crate::pass::prints::PrintInputs;
 use crate::pass::reconverge::EarlyExits;
@@ -56,24 +56,8 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
 
 pub(super) fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let hash = state.facts.sites.table.module_hash;
-    let (mut options, mut left_out) = (Cow::Borrowed(state.options), Vec::new());
-    loop {
-        let (edits, mut planted) = sanitize::plant(&module.index, &options, state.planting, hash)?;
-        let selected = state.options.sanitize.checks;
-        let Some((check, count)) = sanitize::too_frequent(&module.index, selected, &edits, &planted) else {
-            if edits.is_empty() && !left_out.is_empty() {
-                return Err(Error::new(ErrorKind::Limit, "sanitize", None, left_out.join("; ")));
-            }
-            planted.warnings.extend(left_out);
-            return Ok((edits, Some(Fact::Planted(planted))));
-        };
-        options.to_mut().sanitize.checks = options.sanitize.checks.without(check);
-        let name = check.name();
-        left_out.push(format!(
-            "the check `{name}` is left out: its {count} places and the others would more than double this large module; name it in \
-             `sanitize` to have it"
-        ));
-    }
+    let (edits, planted) = sanitize::plant(&module.index, state.options, state.planting, hash)?;
+    Ok((edits, Some(Fact::Planted(planted))))
 }
 
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.

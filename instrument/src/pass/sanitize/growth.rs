@@ -7,18 +7,62 @@
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, CheckRow, Checks};
+use std::borrow::Cow;
 
 /// Words of the functions of a large module.
 const LARGE: usize = 10_000;
 
-/// The check to leave out, and the number of its sites. `None` if the module stays small enough.
-pub(crate) fn too_frequent(
-    index: &Index<'_>,
+/// Options with fewer and fewer checks.
+pub(super) struct LimitedChecks<'o> {
+    pub(super) options: Cow<'o, Options>,
     selected: Checks,
-    edits: &Edits,
-    planted: &Planted,
-) -> Option<(Check, usize)> {
+    /// A warning for each check that is left out.
+    left_out: Vec<String>,
+}
+
+impl<'o> LimitedChecks<'o> {
+    pub(super) fn new(options: &'o Options) -> Self {
+        Self {
+            options: Cow::Borrowed(options),
+            selected: options.sanitize.checks,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Takes a check from the options if the module grows too much with all of them.
+    pub(super) fn leave_out(&mut self, index: &Index<'_>, edits: &Edits, planted: &Planted) -> bool {
+        let Some((check, count)) = too_frequent(index, self.selected, edits, planted) else {
+            return false;
+        };
+        let sanitize = &mut self.options.to_mut().sanitize;
+        sanitize.checks = sanitize.checks.without(check);
+        let name = check.name();
+        self.left_out.push(format!(
+            "the check `{name}` is left out: its {count} places and the others would more than double this large module; name it in \
+             `sanitize` to have it"
+        ));
+        true
+    }
+
+    /// What is planted, with the warnings.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Limit`] if nothing is planted, since checks are left out.
+    pub(super) fn finish(self, edits: Edits, mut planted: Planted) -> Result<(Edits, Planted)> {
+        if edits.is_empty() && !self.left_out.is_empty() {
+            return Err(Error::new(ErrorKind::Limit, "sanitize", None, self.left_out.join("; ")));
+        }
+        planted.warnings.extend(self.left_out);
+        Ok((edits, planted))
+    }
+}
+
+/// The check to leave out, and the number of its sites. `None` if the module stays small enough.
+fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &Planted) -> Option<(Check, usize)> {
     let first = index.functions.iter().next().map(|(_, function)| function.offset)?;
     let own = index.new_functions().saturating_sub(first);
     let is_small = own < LARGE || edits.growth_from(first) <= own;

@@ -51,7 +51,7 @@ mod workgroup;
 
 use crate::analysis::effects::Effects;
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::Table;
+use crate::analysis::index::typed::{FunctionIndex, Table};
 use crate::analysis::ranges::Ranges;
 use crate::analysis::view::ModuleView;
 use crate::edit::Edits;
@@ -60,7 +60,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, checks};
 use crate::spv::op::capability;
-pub(crate) use growth::too_frequent;
+use growth::LimitedChecks;
 use module::ModulePlanter;
 pub(crate) use module::Planting;
 use planter::Planter;
@@ -85,13 +85,20 @@ macro_rules! plant_functions {
 /// The functions that plant checks, in the order of [`CHECKS`].
 const PLANT: &[Plant] = checks!(plant_functions);
 
-/// Plants the selected checks. Edits nothing if there is no place for any.
+/// What is known of a module before anything is planted.
+struct ModuleFacts<'v, 'a, 'w> {
+    view: &'v ModuleView<'a, 'w>,
+    values: Values<'v, 'a, 'w>,
+    repetitions: Table<FunctionIndex, Repetitions>,
+}
+
+/// Plants the selected checks, or fewer in a large module that they would more than double. Edits nothing if there is no place for any.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
-/// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
-/// crashes on such an instruction.
+/// [`ErrorKind::Limit`] if an interface has no room for another variable, or if all checks are left out of a large module.
+/// [`ErrorKind::Unsupported`] if the module calls functions for the elements of cooperative matrices: aborts move its code into a
+/// function that the entry point calls, and in one of those Mesa 26.2 crashes on such an instruction.
 pub(crate) fn plant(
     index: &Index<'_>,
     options: &Options,
@@ -108,35 +115,51 @@ pub(crate) fn plant(
         return Err(Error::new(ErrorKind::Unsupported, "sanitize", None, message));
     }
     let view = ModuleView::new(index);
-    let mut module = ModulePlanter::new(index, options, planting, hash);
+    let mut facts = ModuleFacts {
+        view: &view,
+        values: Values {
+            effects: Effects::new(&view),
+            not_finite: Effects::of_not_finite(&view),
+            ranges: Ranges::new(&view, options),
+        },
+        repetitions: match options.sanitize.checks.contains(Check::Loops) {
+            true => Repetitions::of_module(&view),
+            false => Table::default(),
+        },
+    };
+    let mut limited = LimitedChecks::new(options);
+    loop {
+        let module = ModulePlanter::new(index, &limited.options, planting, hash);
+        let (edits, planted) = plant_selected(&mut facts, module)?;
+        if !limited.leave_out(index, &edits, &planted) {
+            return limited.finish(edits, planted);
+        }
+    }
+}
+
+/// Plants all selected checks.
+fn plant_selected<'o, 'a: 'o, 'w>(
+    facts: &mut ModuleFacts<'_, 'a, 'w>,
+    mut module: ModulePlanter<'o, 'w>,
+) -> Result<(Edits, Planted)> {
+    let (index, checks) = (module.index, module.options.sanitize.checks);
     barriers::prepare(&mut module);
-    if options.sanitize.checks.contains(Check::Initialized) {
+    if checks.contains(Check::Initialized) {
         // Before the words of races, which take what is left.
-        initialized::prepare(&mut module, &view);
+        initialized::prepare(&mut module, facts.view);
     }
     races::prepare(&mut module);
-    let mut values = Values {
-        effects: Effects::new(&view),
-        not_finite: Effects::of_not_finite(&view),
-        ranges: Ranges::new(&view, options),
-    };
-    let repetitions = match options.sanitize.checks.contains(Check::Loops) {
-        true => Repetitions::of_module(&view),
-        false => Table::default(),
-    };
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
-        planter.repetitions = repetitions.get(number);
-        planter.view = view.function(number);
+        planter.repetitions = facts.repetitions.get(number);
+        planter.view = facts.view.function(number);
         // Without a view of the function, checks of values are left out.
-        let mut facts = view
-            .function(number)
-            .map(|function| ValueFacts::new(function, &mut values));
-        let checks = CHECKS.iter().zip(PLANT);
-        for (_, plant) in checks.filter(|(row, _)| options.sanitize.checks.contains(row.check)) {
-            match (plant, &mut facts) {
+        let (function, values) = (facts.view.function(number), &mut facts.values);
+        let mut of_values = function.map(|function| ValueFacts::new(function, values));
+        for (_, plant) in CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check)) {
+            match (plant, &mut of_values) {
                 (Plant::Flow(plant), _) => plant(&mut planter),
                 (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
                 (Plant::Values(_), None) => {}
@@ -144,8 +167,9 @@ pub(crate) fn plant(
         }
         planter.finish();
     }
-    let effects = [&values.effects, &values.not_finite].into_iter();
-    let warnings = view
+    let effects = [&facts.values.effects, &facts.values.not_finite].into_iter();
+    let warnings = facts
+        .view
         .given_up()
         .into_iter()
         .chain(effects.filter_map(|effects| effects.given_up()));
