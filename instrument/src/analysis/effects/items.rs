@@ -4,7 +4,8 @@ use super::parts::ValuePart;
 use crate::analysis::index::typed::{DefIndex, FunctionIndex};
 use crate::analysis::view::path::Path;
 use crate::spv::Id;
-use rustc_hash::FxHashMap as HashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 /// A part of a value, or of what a definition of memory holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,21 +56,14 @@ impl ItemId {
 
 /// Items, each once.
 #[derive(Debug, Default)]
-pub(super) struct Items {
-    all: Vec<Item>,
-    numbers: HashMap<Item, ItemId>,
-}
+pub(super) struct Items(IndexSet<Item, FxBuildHasher>);
 
 impl Items {
     pub(super) fn intern(&mut self, item: Item) -> ItemId {
-        *self.numbers.entry(item).or_insert_with_key(|item| {
-            let next = ItemId(self.all.len() as u32);
-            self.all.push(item.clone());
-            next
-        })
+        ItemId(self.0.insert_full(item).0 as u32)
     }
 
     pub(super) fn get(&self, id: ItemId) -> Option<&Item> {
-        self.all.get(id.position())
+        self.0.get_index(id.position())
     }
 }

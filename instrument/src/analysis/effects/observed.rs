@@ -7,6 +7,7 @@ use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 /// Limit on the blocks that all walks of a module visit. Items beyond it are not observed, which the log says.
 const MAX_STEPS: u64 = 1 << 26;
@@ -17,7 +18,7 @@ struct State {
     uses: Vec<ItemUse>,
     is_observed: bool,
     /// Items that become this one.
-    dependents: Vec<ItemId>,
+    dependents: SmallVec<[ItemId; 2]>,
 }
 
 /// Finds the items that are observed.
@@ -103,7 +104,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     /// cycles.
     fn discover(&mut self, first: ItemId) -> Vec<ItemId> {
         let mut order = Vec::new();
-        let mut stack: Vec<(ItemId, Vec<ItemId>)> = Vec::new();
+        let mut stack: Vec<(ItemId, SmallVec<[ItemId; 4]>)> = Vec::new();
         let found = self.open(first);
         stack.push((first, found));
         while let Some((item, rest)) = stack.last_mut() {
@@ -126,7 +127,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     }
 
     /// Finds the uses of a new item; returns the items that it becomes without a condition.
-    fn open(&mut self, id: ItemId) -> Vec<ItemId> {
+    fn open(&mut self, id: ItemId) -> SmallVec<[ItemId; 4]> {
         let mut uses = match self.items.get(id).cloned() {
             Some(item) => {
                 let mut uses = self.finder.uses(&item, &mut self.items);
@@ -137,7 +138,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             None => Vec::new(),
         };
         uses.sort_by_key(|at| at.offset);
-        let mut found = Vec::new();
+        let mut found = SmallVec::new();
         for at in &uses {
             match &at.effect {
                 UseEffect::Becomes(items, conditions) if conditions.is_empty() => found.extend_from_slice(items),
@@ -149,7 +150,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let state = State {
             uses,
             is_observed: true,
-            dependents: Vec::new(),
+            dependents: SmallVec::new(),
         };
         if self.states.len() <= id.position() {
             self.states.resize_with(id.position() + 1, || None);
@@ -201,16 +202,17 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
 
     /// Whether every path from the definition of an item passes a use with an effect, by what is assumed of other items.
     fn evaluate(&mut self, id: ItemId) -> bool {
-        let (Some(item), Some(state)) = (self.items.get(id).cloned(), self.state(id)) else {
+        let (Some(item), Some(state)) = (self.items.get(id), self.state(id)) else {
             return false;
         };
-        let Some(function) = self.view.function(item.function) else {
+        let number = item.function;
+        let Some(function) = self.view.function(number) else {
             return false;
         };
         let is_observed = |item: &ItemId| self.is_assumed(*item);
         // The first use with an effect in each block, and the blocks that end with an effect of a phi behind them.
-        let mut ends: Vec<(BlockIndex, usize)> = Vec::new();
-        let mut edges: Vec<(BlockIndex, BlockIndex)> = Vec::new();
+        let mut ends: SmallVec<[(BlockIndex, usize); 4]> = SmallVec::new();
+        let mut edges: SmallVec<[(BlockIndex, BlockIndex); 4]> = SmallVec::new();
         for at in &state.uses {
             let has_effect = match &at.effect {
                 UseEffect::Effect => true,
@@ -236,7 +238,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         ends.sort_unstable();
         edges.sort_unstable();
         let view = self.view;
-        let walk = self.walks.entry(item.function);
+        let walk = self.walks.entry(number);
         let walk = walk.or_insert_with(|| Walk::new(view, function));
         let mut steps = self.steps;
         let found = walk.always(function, (block, offset), &ends, &edges, &mut steps);

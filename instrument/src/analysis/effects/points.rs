@@ -9,7 +9,6 @@ use crate::analysis::index::Block;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -20,10 +19,25 @@ const MAX_CONDITIONS: usize = 8;
 /// The points of items.
 #[derive(Debug, Default)]
 struct PointCache {
-    /// An empty list for those that are being computed: a cycle, which only invalid modules have.
-    found: HashMap<ItemId, Rc<[EffectPoint]>>,
+    /// By the position of the item. An empty list for those that are being computed: a cycle, which only invalid modules have.
+    found: Vec<Option<Rc<[EffectPoint]>>>,
     /// Items with more points than are kept.
     given_up: usize,
+}
+
+impl PointCache {
+    fn get(&self, id: ItemId) -> Option<&Rc<[EffectPoint]>> {
+        self.found.get(id.position())?.as_ref()
+    }
+
+    fn set(&mut self, id: ItemId, points: Rc<[EffectPoint]>) {
+        if self.found.len() <= id.position() {
+            self.found.resize(id.position() + 1, None);
+        }
+        if let Some(slot) = self.found.get_mut(id.position()) {
+            *slot = Some(points);
+        }
+    }
 }
 
 /// The effects of the values of a module.
@@ -92,7 +106,7 @@ impl Effects<'_, '_, '_> {
         while let Some((item, rest)) = stack.last_mut() {
             let item = *item;
             if let Some(child) = rest.pop() {
-                if !self.points.found.contains_key(&child) {
+                if self.points.get(child).is_none() {
                     let children = self.begin(function, child);
                     stack.push((child, children));
                 }
@@ -100,9 +114,9 @@ impl Effects<'_, '_, '_> {
             }
             stack.pop();
             let points = self.collect(function, item);
-            self.points.found.insert(item, points);
+            self.points.set(item, points);
         }
-        self.points.found.get(&id).cloned().unwrap_or_default()
+        self.points.get(id).cloned().unwrap_or_default()
     }
 
     /// The items of the function that an item becomes, if its own definition is not a point.
@@ -112,7 +126,9 @@ impl Effects<'_, '_, '_> {
             false => Rc::default(),
         };
         let is_done = !points.is_empty();
-        self.points.found.entry(id).or_insert(points);
+        if self.points.get(id).is_none() {
+            self.points.set(id, points);
+        }
         if is_done {
             return Vec::new();
         }
@@ -134,7 +150,7 @@ impl Effects<'_, '_, '_> {
 
     /// The points of an item by those of the items that it becomes.
     fn collect(&mut self, function: &FunctionView<'_, '_>, id: ItemId) -> Rc<[EffectPoint]> {
-        let own = self.points.found.get(&id).cloned().unwrap_or_default();
+        let own = self.points.get(id).cloned().unwrap_or_default();
         if !own.is_empty() {
             return own;
         }
@@ -167,7 +183,7 @@ impl Effects<'_, '_, '_> {
                             }
                             continue;
                         }
-                        let found = self.points.found.get(item).cloned().unwrap_or_default();
+                        let found = self.points.get(*item).cloned().unwrap_or_default();
                         for point in found.iter() {
                             let mut point = point.clone();
                             point.conditions.extend_from_slice(conditions);

@@ -4,6 +4,7 @@ use crate::analysis::graph::BlockTable;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
+use smallvec::{SmallVec, smallvec};
 
 /// A walk over the blocks of one function.
 pub(super) struct Walk {
@@ -40,7 +41,7 @@ impl Walk {
         steps: &mut u64,
     ) -> bool {
         self.number += 1;
-        let mut worklist = vec![(start, offset + 1)];
+        let mut worklist: SmallVec<[_; 4]> = smallvec![(start, offset + 1)];
         while let Some((block, from)) = worklist.pop() {
             let Some(left) = steps.checked_sub(1) else {
                 return false;

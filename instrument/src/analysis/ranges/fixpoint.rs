@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::interval::Range;
 use super::keys::Keys;
 use super::rules::{Operand, Rule, Solver, result};
-use crate::analysis::index::typed::{BlockIndex, NumberIndex};
+use crate::analysis::index::typed::{BlockIndex, Key as _, NumberIndex};
 use crate::analysis::view::FunctionView;
 use crate::spv::op;
 use rustc_hash::FxHashMap as HashMap;
@@ -24,10 +24,19 @@ pub(super) const MOST_STEPS: u32 = 64;
 pub(super) struct FunctionRanges {
     pub(super) keys: Keys,
     facts: Facts,
-    /// `None` for numbers of code that is never reached.
-    ranges: HashMap<NumberIndex, Option<Range>>,
+    /// By number, as far as any was asked for.
+    ranges: Vec<Solved>,
     /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
     at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
+}
+
+/// What was found for a number.
+#[derive(Clone, Copy, PartialEq)]
+enum Solved {
+    NotYet,
+    /// It is computed by code that is never reached.
+    Unreached,
+    In(Range),
 }
 
 type Numbers = SmallVec<[NumberIndex; 8]>;
@@ -52,7 +61,7 @@ impl FunctionRanges {
         Self {
             facts: Facts::new(function, &mut keys),
             keys,
-            ranges: HashMap::default(),
+            ranges: Vec::new(),
             at_places: HashMap::default(),
         }
     }
@@ -64,12 +73,20 @@ impl FunctionRanges {
 
     /// The range that was found for a number. `None` for numbers of code that is never reached.
     fn solved(&self, number: NumberIndex) -> Option<Range> {
-        self.ranges.get(&number).copied().flatten()
+        match self.ranges.get(number.to_usize()) {
+            Some(Solved::In(range)) => Some(*range),
+            _ => None,
+        }
+    }
+
+    fn is_solved(&self, number: NumberIndex) -> bool {
+        let found = self.ranges.get(number.to_usize());
+        found.is_some_and(|found| *found != Solved::NotYet)
     }
 
     /// Finds the range of a number, and of all that it depends on.
     fn solve(&mut self, solver: &Solver<'_, '_, '_>, number: NumberIndex) {
-        if self.ranges.contains_key(&number) {
+        if self.is_solved(number) {
             return;
         }
         let (mut nodes, positions) = self.discover(solver, number);
@@ -118,8 +135,15 @@ impl FunctionRanges {
                 }
             }
         }
-        self.ranges
-            .extend(nodes.into_iter().map(|node| (node.number, node.range)));
+        for node in nodes {
+            let position = node.number.to_usize();
+            if self.ranges.len() <= position {
+                self.ranges.resize(position + 1, Solved::NotYet);
+            }
+            if let Some(slot) = self.ranges.get_mut(position) {
+                *slot = node.range.map_or(Solved::Unreached, Solved::In);
+            }
+        }
     }
 
     /// The number and all that it depends on, without those whose range is known, by position.
@@ -128,7 +152,7 @@ impl FunctionRanges {
         let mut links: Vec<(usize, NumberIndex)> = Vec::new();
         let mut worklist = vec![number];
         while let Some(number) = worklist.pop() {
-            if positions.contains_key(&number) || self.ranges.contains_key(&number) {
+            if positions.contains_key(&number) || self.is_solved(number) {
                 continue;
             }
             let position = nodes.len();

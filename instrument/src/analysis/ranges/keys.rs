@@ -22,10 +22,10 @@ pub(super) enum Key {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     all: Table<NumberIndex, Key>,
-    numbers: HashMap<Key, NumberIndex>,
-    /// The numbers of values that are numbers themselves, and of parts of others.
+    /// The numbers of values that are numbers themselves, of parts of others, and of parts of memory.
     of_values: HashMap<Id, NumberIndex>,
     of_parts: HashMap<(Id, Path), NumberIndex>,
+    of_memory: HashMap<(DefIndex, Path), NumberIndex>,
 }
 
 impl Keys {
@@ -37,19 +37,17 @@ impl Keys {
             if let Some(number) = self.found(&at) {
                 break number;
             }
-            let step = step(function, at.0, &at.1);
-            passed.push(at);
-            match step {
-                Step::Same(id, path) => at = (id, path),
-                Step::End(key) => break self.intern(key),
+            match step(function, at.0, &at.1) {
+                Step::Same(id, path) => passed.push(std::mem::replace(&mut at, (id, path))),
+                Step::End(key) => {
+                    let is_own = matches!(&key, Key::Value(id, path) if *id == at.0 && *path == at.1);
+                    passed.extend((!is_own).then_some(at));
+                    break self.intern(key);
+                }
             }
         };
-        for (id, path) in passed {
-            if path.is_empty() {
-                self.of_values.insert(id, number);
-            } else {
-                self.of_parts.insert((id, path), number);
-            }
+        for (value, path) in passed {
+            self.set(value, path, number);
         }
         number
     }
@@ -76,12 +74,25 @@ impl Keys {
         found.copied()
     }
 
+    fn set(&mut self, value: Id, path: Path, number: NumberIndex) {
+        if path.is_empty() {
+            self.of_values.insert(value, number);
+        } else {
+            self.of_parts.insert((value, path), number);
+        }
+    }
+
     fn intern(&mut self, key: Key) -> NumberIndex {
-        *self.numbers.entry(key).or_insert_with_key(|key| {
-            let next = self.all.next_key();
-            self.all.push(key.clone());
-            next
-        })
+        let next = self.all.next_key();
+        let number = match &key {
+            Key::Value(id, path) if path.is_empty() => *self.of_values.entry(*id).or_insert(next),
+            Key::Value(id, path) => *self.of_parts.entry((*id, path.clone())).or_insert(next),
+            Key::Memory(definition, path) => *self.of_memory.entry((*definition, path.clone())).or_insert(next),
+        };
+        if number == next {
+            self.all.push(key);
+        }
+        number
     }
 }
 
