@@ -67,7 +67,7 @@ pub struct Hooks<'a> {
     pub place: Option<&'a mut Place<'a>>,
     /// Asked before compact records are written (`Options::compact_records`): of codes with equal low bits, at most one may.
     pub claim_compact: Option<&'a mut ClaimCompact<'a>>,
-    /// Called if checks cannot be planted.
+    /// Called with the reason if checks cannot be planted, or if all are left out.
     pub not_sanitized: Option<&'a mut NotSanitized<'a>>,
     /// Asked before prints are rewritten. Without it, both begin at 0.
     pub claim_prints: Option<&'a mut ClaimPrints<'a>>,

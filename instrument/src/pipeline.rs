@@ -151,10 +151,17 @@ fn rewrite_with(
     }
     state.facts.sites.table.module_hash = module_hash(original, options);
     let words = run_passes(passes, original, &mut state, hooks).map_err(|error| state.locate(error))?;
-    if !state.changes_module() {
+    let is_changed = state.changes_module();
+    let mut facts = state.facts;
+    // Those of a module whose sites are not numbered.
+    let left_out = std::mem::take(&mut facts.planted.warnings);
+    if !is_changed {
+        if let Some(not_sanitized) = hooks.not_sanitized.as_mut().filter(|_| !left_out.is_empty()) {
+            not_sanitized(&left_out.join("; "));
+        }
         return Ok(Outcome::Unchanged);
     }
-    let mut facts = state.facts;
+    facts.sites.table.warnings.extend(left_out);
     facts.sites.table.prints = facts.prints;
     Ok(Outcome::Instrumented(Instrumented {
         words: words.into_owned(),

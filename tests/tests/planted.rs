@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use glslang::{SpirvVersion, VulkanVersion};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Check, Checks, Hooks, LoweredFeatures, Options, Outcome, instrument, instrument_with};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::root;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
@@ -65,12 +65,12 @@ fn plant(path: &Path) -> Result<usize> {
     Ok(planted)
 }
 
-/// A compute shader with `count` accesses to an array, and a shift.
-fn accesses(count: usize) -> Result<Vec<u32>> {
+/// A compute shader with `count` accesses to an array, from an index that is computed by `first`.
+fn accesses(count: usize, first: &str) -> Result<Vec<u32>> {
     let body = "x += table[words[x & 63u]];\n".repeat(count);
     compile_compute(&format!(
         "#version 460\nlayout(local_size_x = 1) in;\nlayout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
-         uint table[16];\nvoid main() {{ uint x = 1u << words[0];\n{body}words[0] = x; }}"
+         uint table[16];\nvoid main() {{ uint x = {first};\n{body}words[0] = x; }}"
     ))
 }
 
@@ -88,7 +88,8 @@ fn sites(words: &[u32], checks: Checks) -> Result<([usize; 2], Vec<String>)> {
 
 #[test]
 fn a_large_module_that_would_more_than_double_has_no_check_that_is_everywhere() -> Result<()> {
-    let (small, large) = (accesses(100)?, accesses(2000)?);
+    let shift = "1u << words[0]";
+    let (small, large) = (accesses(100, shift)?, accesses(2000, shift)?);
     assert_eq!(sites(&small, Checks::defaults())?, ([100, 1], Vec::new()));
     assert_eq!(sites(&large, Checks::of([Check::Bounds]))?, ([2000, 0], Vec::new()));
     let (counts, warnings) = sites(&large, Checks::defaults())?;
@@ -99,6 +100,28 @@ fn a_large_module_that_would_more_than_double_has_no_check_that_is_everywhere() 
     assert!(
         warning.starts_with("the check `bounds` is left out: its 2000 places"),
         "{warning}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_large_module_with_such_a_check_alone_is_left_alone_with_a_reason() -> Result<()> {
+    let mut options = Options::default();
+    options.sanitize.checks = Checks::defaults();
+    let mut reasons = Vec::new();
+    let mut keep = |reason: &str| reasons.push(reason.to_owned());
+    let hooks = Hooks {
+        not_sanitized: Some(&mut keep),
+        ..Hooks::default()
+    };
+    let outcome = instrument_with(&accesses(2000, "words[0]")?, &options, hooks)?;
+    assert_eq!(outcome, Outcome::Unchanged);
+    let [reason] = reasons.as_slice() else {
+        bail!("{reasons:?}");
+    };
+    assert!(
+        reason.starts_with("the check `bounds` is left out: its 2000 places"),
+        "{reason}"
     );
     Ok(())
 }

@@ -7,7 +7,6 @@
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::planted::Planted;
-use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::sanitize::{CHECKS, Check, CheckRow, Checks};
 use std::borrow::Cow;
@@ -48,16 +47,9 @@ impl<'o> LimitedChecks<'o> {
     }
 
     /// What is planted, with the warnings.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Limit`] if nothing is planted, since checks are left out.
-    pub(super) fn finish(self, edits: Edits, mut planted: Planted) -> Result<(Edits, Planted)> {
-        if edits.is_empty() && !self.left_out.is_empty() {
-            return Err(Error::new(ErrorKind::Limit, "sanitize", None, self.left_out.join("; ")));
-        }
+    pub(super) fn finish(self, edits: Edits, mut planted: Planted) -> (Edits, Planted) {
         planted.warnings.extend(self.left_out);
-        Ok((edits, planted))
+        (edits, planted)
     }
 }
 

@@ -96,9 +96,9 @@ struct ModuleFacts<'v, 'a, 'w> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Limit`] if an interface has no room for another variable, or if all checks are left out of a large module.
-/// [`ErrorKind::Unsupported`] if the module calls functions for the elements of cooperative matrices: aborts move its code into a
-/// function that the entry point calls, and in one of those Mesa 26.2 crashes on such an instruction.
+/// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
+/// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
+/// crashes on such an instruction.
 pub(crate) fn plant(
     index: &Index<'_>,
     options: &Options,
@@ -132,7 +132,7 @@ pub(crate) fn plant(
         let module = ModulePlanter::new(index, &limited.options, planting, hash);
         let (edits, planted) = plant_selected(&mut facts, module)?;
         if !limited.leave_out(index, &edits, &planted) {
-            return limited.finish(edits, planted);
+            return Ok(limited.finish(edits, planted));
         }
     }
 }
