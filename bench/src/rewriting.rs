@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::hint::black_box;
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
-use vkabort_instrument::{Check, Checks, Options, Sanitize, instrument};
+use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Sanitize, instrument};
 use vkabort_oracle::words::without_extensions;
 use vkabort_runner::{Case, Measurement};
 use vkabort_tests::glsl;
@@ -52,6 +52,8 @@ const SAMPLE: Duration = Duration::from_millis(20);
 
 /// The metric of planting checks into long chains.
 pub const CHAIN: &str = "planting ms";
+/// The same, and lowering their aborts.
+pub const LOWERED_CHAIN: &str = "planting and lowering ms";
 /// SPIRV-Tools without validation, in tables.
 pub const SPIRV_TOOLS: &str = "SPIRV-Tools, no pass";
 /// SPIRV-Tools as it is by default.
@@ -130,23 +132,29 @@ fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
         }
     }
     // By name: the default checks would more than double these modules, so that `divide` is left out.
-    let with_division = Options {
+    let lowered = Options {
         sanitize: Sanitize {
             checks: Checks::of([Check::Divide]),
             ..Sanitize::default()
         },
         ..Options::default()
     };
+    let planted = Options {
+        lowers: LoweredFeatures::default(),
+        ..lowered.clone()
+    };
     for length in [1_250, 2_500, 5_000, 10_000] {
         let words = chain(length)?;
-        let time = shortest(3, || {
-            let start = Instant::now();
-            rewrite_with(&words, &with_division)?;
-            Ok(start.elapsed())
-        })?;
-        let subject = format!("{length} divisions in a chain");
-        let variant = Variant::Planted.name();
-        each(&Measurement::new(&subject, variant, CHAIN, time.as_secs_f64() * 1e3));
+        for (metric, options) in [(CHAIN, &planted), (LOWERED_CHAIN, &lowered)] {
+            let time = shortest(3, || {
+                let start = Instant::now();
+                rewrite_with(&words, options)?;
+                Ok(start.elapsed())
+            })?;
+            let subject = format!("{length} divisions in a chain");
+            let variant = Variant::Planted.name();
+            each(&Measurement::new(&subject, variant, metric, time.as_secs_f64() * 1e3));
+        }
     }
     Ok(())
 }

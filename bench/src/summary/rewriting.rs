@@ -3,7 +3,7 @@
 use super::row::{ByPart, Row, executed, of};
 use crate::comparison::{joined, pairs, ratios};
 use crate::parts::Part;
-use crate::rewriting::{CHAIN, SPIRV_TOOLS, WITH_VALIDATION};
+use crate::rewriting::{CHAIN, LOWERED_CHAIN, SPIRV_TOOLS, WITH_VALIDATION};
 use vkabort_runner::measurements::number;
 use vkabort_tests::measure::shaders::Variant;
 
@@ -46,6 +46,12 @@ pub(super) fn rows(parts: &ByPart) -> Vec<Row> {
             "their length",
             "linear, below 200 ms",
             values(CHAIN, "ms"),
+        ),
+        executed(
+            "the same, and lowering",
+            "their length",
+            "linear",
+            values(LOWERED_CHAIN, "ms"),
         ),
     ]
 }
