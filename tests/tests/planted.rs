@@ -105,6 +105,20 @@ fn a_large_module_that_would_more_than_double_has_no_check_that_is_everywhere() 
 }
 
 #[test]
+fn a_large_module_that_is_rewritten_anyway_has_the_reason_as_a_warning() -> Result<()> {
+    const CAPABILITY_CONSTANT_DATA: [u32; 2] = [2 << 16 | 17, 5146];
+    let mut words = accesses(2000, "words[0]")?;
+    words.splice(5..5, CAPABILITY_CONSTANT_DATA);
+    let (counts, warnings) = sites(&words, Checks::defaults())?;
+    assert_eq!(counts, [0, 0]);
+    let [warning] = warnings.as_slice() else {
+        bail!("{warnings:?}");
+    };
+    assert!(warning.starts_with("the check `bounds` is left out"), "{warning}");
+    Ok(())
+}
+
+#[test]
 fn a_large_module_with_such_a_check_alone_is_left_alone_with_a_reason() -> Result<()> {
     let mut options = Options::default();
     options.sanitize.checks = Checks::defaults();
