@@ -63,12 +63,12 @@ table, and `cargo xtask bench` does not repeat them.
   of them write the record (RADV's code for RDNA 3): an atomic addition that reserves it, its address, and two stores of 16 bytes with
   invocation, site and operands. An abort of the shader's own adds 47 to a `return` in the median; at worst 270, in fragment shaders on
   Intel (`material.frag` has 62 with a `return`).
-- *Waves* on Adreno 660: `regtile.comp` has 21 registers without a test and 26 where the record is written, and from 22 on four waves fit
-  in place of six. Its prints and debugPrintf have 32.
+- *Waves* on Adreno 660: `regtile.comp` has 21 registers and six waves without a test, 26 and four with an abort. A planted check, prints
+  and debugPrintf have 32 registers, and four waves, too.
 - *A rewrite* of 400 words: more than half of the time is the lowering of aborts, and a fifth of all the code that writes a record. With
-  the default checks a third is planting, of which most finds loops, conditions and what memory holds, in modules with and without faults.
+  the default checks a third is planting, and more than half of that the analysis of loops, conditions and memory (four modules of Slang).
 - *Races* on Mesa 26: each access calls a function with an atomic operation on the record of its scalar; it takes 1.15 times as long as
-  under GPU-AV there, and half as long on the other drivers.
+  under GPU-AV there, and about half as long on the other drivers.
 - *The start of a program*: runs differ by more than the goal (-1.6 ms to 1.5 ms).
 - *vkQueueSubmit*: the layer finds the device of the queue, locks the queue, to which it submits by itself after a loss, counts the
   submission, and notes its fence and semaphores.
