@@ -1,7 +1,7 @@
 //! What may be undefined: parts of values and of memory.
 
 use super::parts::ValuePart;
-use crate::analysis::index::typed::{DefIndex, FunctionIndex};
+use crate::analysis::index::typed::{DefIndex, FunctionIndex, ItemIndex, Key as _};
 use crate::analysis::view::path::Path;
 use crate::spv::Id;
 use indexmap::IndexSet;
@@ -44,26 +44,16 @@ impl Item {
     }
 }
 
-/// Position of an item in [`Items`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ItemId(u32);
-
-impl ItemId {
-    pub(super) fn position(self) -> usize {
-        self.0 as usize
-    }
-}
-
 /// Items, each once.
 #[derive(Debug, Default)]
 pub(super) struct Items(IndexSet<Item, FxBuildHasher>);
 
 impl Items {
-    pub(super) fn intern(&mut self, item: Item) -> ItemId {
-        ItemId(self.0.insert_full(item).0 as u32)
+    pub(super) fn intern(&mut self, item: Item) -> ItemIndex {
+        ItemIndex::from_usize(self.0.insert_full(item).0)
     }
 
-    pub(super) fn get(&self, id: ItemId) -> Option<&Item> {
-        self.0.get_index(id.position())
+    pub(super) fn get(&self, id: ItemIndex) -> Option<&Item> {
+        self.0.get_index(id.to_usize())
     }
 }

@@ -1,8 +1,8 @@
 //! The uses of what memory holds.
 
-use super::items::{Item, ItemId, Items};
+use super::items::{Item, Items};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
-use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, Key as _};
+use crate::analysis::index::typed::{AccessIndex, BlockIndex, DefIndex, ItemIndex, Key as _};
 use crate::analysis::view::path::{Path, overlap, suffix_after};
 use crate::analysis::view::{
     AccessKind, Event, EventKind, FunctionView, MemoryUse, Object, ObjectClass, Origin, Place,
@@ -198,7 +198,7 @@ pub(super) struct MemoryPart<'p, 'a, 'w> {
 
 impl MemoryPart<'_, '_, '_> {
     /// The same part of another definition.
-    pub(super) fn in_definition(&self, definition: DefIndex, items: &mut Items) -> ItemId {
+    pub(super) fn in_definition(&self, definition: DefIndex, items: &mut Items) -> ItemIndex {
         let path = self.path.clone();
         items.intern(Item::memory(self.function.number, definition, path, self.is_exact))
     }

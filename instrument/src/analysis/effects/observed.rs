@@ -1,9 +1,9 @@
 //! Whether every path from the definition of an item has an effect of it.
 
-use super::items::{Item, ItemId, ItemKind, Items};
+use super::items::{Item, ItemKind, Items};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
 use super::walk::Walk;
-use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, ItemIndex, Table};
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
 use rustc_hash::FxHashMap as HashMap;
@@ -18,7 +18,7 @@ struct State {
     uses: Vec<ItemUse>,
     is_observed: bool,
     /// Items that become this one.
-    dependents: SmallVec<[ItemId; 2]>,
+    dependents: SmallVec<[ItemIndex; 2]>,
 }
 
 /// Finds the items that are observed.
@@ -26,8 +26,7 @@ pub(super) struct Solver<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     pub(super) items: Items,
     finder: UseFinder<'v, 'a, 'w>,
-    /// By the position of the item.
-    states: Vec<Option<State>>,
+    states: Table<ItemIndex, Option<State>>,
     walks: HashMap<FunctionIndex, Walk>,
     steps: u64,
     /// The same question if a returned value is an effect.
@@ -49,7 +48,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             view,
             items: Items::default(),
             finder: UseFinder::new(view, returns_are_effects, followed),
-            states: Vec::new(),
+            states: Table::default(),
             walks: HashMap::default(),
             steps: MAX_STEPS,
             with_returns,
@@ -62,13 +61,13 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     }
 
     /// The uses of an item.
-    pub(super) fn uses(&mut self, id: ItemId) -> Vec<ItemUse> {
+    pub(super) fn uses(&mut self, id: ItemIndex) -> Vec<ItemUse> {
         self.is_observed(id);
         self.state(id).map(|state| state.uses.clone()).unwrap_or_default()
     }
 
     /// Whether an item is observed. Amortised over all questions, the uses of each item are found once.
-    pub(super) fn is_observed(&mut self, id: ItemId) -> bool {
+    pub(super) fn is_observed(&mut self, id: ItemIndex) -> bool {
         if let Some(state) = self.state(id) {
             return state.is_observed;
         }
@@ -87,24 +86,24 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         self.is_assumed(id)
     }
 
-    fn state(&self, id: ItemId) -> Option<&State> {
-        self.states.get(id.position())?.as_ref()
+    fn state(&self, id: ItemIndex) -> Option<&State> {
+        self.states.get(id)?.as_ref()
     }
 
-    fn state_mut(&mut self, id: ItemId) -> Option<&mut State> {
-        self.states.get_mut(id.position())?.as_mut()
+    fn state_mut(&mut self, id: ItemIndex) -> Option<&mut State> {
+        self.states.get_mut(id)?.as_mut()
     }
 
     /// Whether an item is assumed to be observed, as all are until a path without an effect is found.
-    fn is_assumed(&self, id: ItemId) -> bool {
+    fn is_assumed(&self, id: ItemIndex) -> bool {
         self.state(id).is_some_and(|state| state.is_observed)
     }
 
     /// Finds the uses of an item and of all that it becomes. Returns those that are new, each after those that it becomes, but for
     /// cycles.
-    fn discover(&mut self, first: ItemId) -> Vec<ItemId> {
+    fn discover(&mut self, first: ItemIndex) -> Vec<ItemIndex> {
         let mut order = Vec::new();
-        let mut stack: Vec<(ItemId, SmallVec<[ItemId; 4]>)> = Vec::new();
+        let mut stack: Vec<(ItemIndex, SmallVec<[ItemIndex; 4]>)> = Vec::new();
         let found = self.open(first);
         stack.push((first, found));
         while let Some((item, rest)) = stack.last_mut() {
@@ -127,7 +126,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     }
 
     /// Finds the uses of a new item; returns the items that it becomes without a condition.
-    fn open(&mut self, id: ItemId) -> SmallVec<[ItemId; 4]> {
+    fn open(&mut self, id: ItemIndex) -> SmallVec<[ItemIndex; 4]> {
         let mut uses = match self.items.get(id).cloned() {
             Some(item) => {
                 let mut uses = self.finder.uses(&item, &mut self.items);
@@ -152,12 +151,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             is_observed: true,
             dependents: SmallVec::new(),
         };
-        if self.states.len() <= id.position() {
-            self.states.resize_with(id.position() + 1, || None);
-        }
-        if let Some(slot) = self.states.get_mut(id.position()) {
-            *slot = Some(state);
-        }
+        self.states.put(id, Some(state));
         found
     }
 
@@ -196,12 +190,12 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         found
     }
 
-    fn all_observed(&self, items: &[ItemId]) -> bool {
+    fn all_observed(&self, items: &[ItemIndex]) -> bool {
         items.iter().all(|item| self.is_assumed(*item))
     }
 
     /// Whether every path from the definition of an item passes a use with an effect, by what is assumed of other items.
-    fn evaluate(&mut self, id: ItemId) -> bool {
+    fn evaluate(&mut self, id: ItemIndex) -> bool {
         let (Some(item), Some(state)) = (self.items.get(id), self.state(id)) else {
             return false;
         };
@@ -209,7 +203,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let Some(function) = self.view.function(number) else {
             return false;
         };
-        let is_observed = |item: &ItemId| self.is_assumed(*item);
+        let is_observed = |item: &ItemIndex| self.is_assumed(*item);
         // The first use with an effect in each block, and the blocks that end with an effect of a phi behind them.
         let mut ends: SmallVec<[(BlockIndex, usize); 4]> = SmallVec::new();
         let mut edges: SmallVec<[(BlockIndex, BlockIndex); 4]> = SmallVec::new();
@@ -264,7 +258,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
     }
 
     /// Where an item is defined: its block and a word offset, at the start of the block for phis.
-    pub(super) fn position(&self, id: ItemId) -> Option<(BlockIndex, usize)> {
+    pub(super) fn position(&self, id: ItemIndex) -> Option<(BlockIndex, usize)> {
         let item = self.items.get(id)?;
         let function = self.view.function(item.function)?;
         match &item.kind {

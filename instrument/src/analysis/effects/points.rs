@@ -1,12 +1,12 @@
 //! The places at which a value has an effect.
 
-use super::items::{Item, ItemId, ItemKind};
+use super::items::{Item, ItemKind};
 use super::observed::Solver;
 use super::parts::ValuePart;
 use super::point::{Condition, EffectPoint, Test};
 use super::use_finder::{Followed, ItemUse, UseEffect};
 use crate::analysis::index::Block;
-use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, ItemIndex, Table};
 use crate::analysis::view::{FunctionView, ModuleView};
 use crate::spv::op;
 use std::collections::BTreeSet;
@@ -19,24 +19,15 @@ const MAX_CONDITIONS: usize = 8;
 /// The points of items.
 #[derive(Debug, Default)]
 struct PointCache {
-    /// By the position of the item. An empty list for those that are being computed: a cycle, which only invalid modules have.
-    found: Vec<Option<Rc<[EffectPoint]>>>,
+    /// An empty list for those that are being computed: a cycle, which only invalid modules have.
+    found: Table<ItemIndex, Option<Rc<[EffectPoint]>>>,
     /// Items with more points than are kept.
     given_up: usize,
 }
 
 impl PointCache {
-    fn get(&self, id: ItemId) -> Option<&Rc<[EffectPoint]>> {
-        self.found.get(id.position())?.as_ref()
-    }
-
-    fn set(&mut self, id: ItemId, points: Rc<[EffectPoint]>) {
-        if self.found.len() <= id.position() {
-            self.found.resize(id.position() + 1, None);
-        }
-        if let Some(slot) = self.found.get_mut(id.position()) {
-            *slot = Some(points);
-        }
+    fn get(&self, id: ItemIndex) -> Option<&Rc<[EffectPoint]>> {
+        self.found.get(id)?.as_ref()
     }
 }
 
@@ -98,9 +89,9 @@ impl Effects<'_, '_, '_> {
         points.collect::<BTreeSet<EffectPoint>>().into_iter().collect()
     }
 
-    fn points_of(&mut self, function: &FunctionView<'_, '_>, id: ItemId) -> Rc<[EffectPoint]> {
+    fn points_of(&mut self, function: &FunctionView<'_, '_>, id: ItemIndex) -> Rc<[EffectPoint]> {
         // Items whose points are being found, each with what is left of the items that it becomes.
-        let mut stack: Vec<(ItemId, Vec<ItemId>)> = Vec::new();
+        let mut stack: Vec<(ItemIndex, Vec<ItemIndex>)> = Vec::new();
         let children = self.begin(function, id);
         stack.push((id, children));
         while let Some((item, rest)) = stack.last_mut() {
@@ -114,20 +105,20 @@ impl Effects<'_, '_, '_> {
             }
             stack.pop();
             let points = self.collect(function, item);
-            self.points.set(item, points);
+            self.points.found.put(item, Some(points));
         }
         self.points.get(id).cloned().unwrap_or_default()
     }
 
     /// The items of the function that an item becomes, if its own definition is not a point.
-    fn begin(&mut self, function: &FunctionView<'_, '_>, id: ItemId) -> Vec<ItemId> {
+    fn begin(&mut self, function: &FunctionView<'_, '_>, id: ItemIndex) -> Vec<ItemIndex> {
         let points: Rc<[EffectPoint]> = match self.solver.is_observed(id) {
             true => self.solver.position(id).into_iter().map(unconditional).collect(),
             false => Rc::default(),
         };
         let is_done = !points.is_empty();
         if self.points.get(id).is_none() {
-            self.points.set(id, points);
+            self.points.found.put(id, Some(points));
         }
         if is_done {
             return Vec::new();
@@ -141,7 +132,7 @@ impl Effects<'_, '_, '_> {
         children
     }
 
-    fn is_of(&self, function: &FunctionView<'_, '_>, item: ItemId) -> bool {
+    fn is_of(&self, function: &FunctionView<'_, '_>, item: ItemIndex) -> bool {
         self.solver
             .items
             .get(item)
@@ -149,7 +140,7 @@ impl Effects<'_, '_, '_> {
     }
 
     /// The points of an item by those of the items that it becomes.
-    fn collect(&mut self, function: &FunctionView<'_, '_>, id: ItemId) -> Rc<[EffectPoint]> {
+    fn collect(&mut self, function: &FunctionView<'_, '_>, id: ItemIndex) -> Rc<[EffectPoint]> {
         let own = self.points.get(id).cloned().unwrap_or_default();
         if !own.is_empty() {
             return own;
@@ -230,7 +221,7 @@ impl Effects<'_, '_, '_> {
         function: &FunctionView<'_, '_>,
         block: &Block,
         at: &ItemUse,
-        phi: ItemId,
+        phi: ItemIndex,
     ) -> Option<EffectPoint> {
         if !self.solver.is_observed(phi) {
             return None;

@@ -1,8 +1,7 @@
 //! What becomes of an item at a use.
 
-use super::items::ItemId;
 use super::point::Condition;
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, ItemIndex};
 use crate::analysis::view::ModuleView;
 use smallvec::SmallVec;
 
@@ -12,11 +11,11 @@ pub(super) enum UseEffect {
     /// It has an effect.
     Effect,
     /// It determines each of these items, if the conditions hold.
-    Becomes(SmallVec<[ItemId; 2]>, SmallVec<[Condition; 2]>),
+    Becomes(SmallVec<[ItemIndex; 2]>, SmallVec<[Condition; 2]>),
     /// A phi takes it, at the end of the block of the use.
-    Phi(ItemId),
+    Phi(ItemIndex),
     /// It has an effect if all of these items are observed.
-    All(Vec<ItemId>),
+    All(Vec<ItemIndex>),
 }
 
 /// A use of an item.

@@ -1,10 +1,10 @@
 //! What becomes of an item at each of its uses.
 
-use super::items::{Item, ItemId, ItemKind, Items};
+use super::items::{Item, ItemKind, Items};
 use super::memory_uses::{MemoryPart, push, stored};
 use super::parts::{ValuePart, leaves, results};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
-use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::typed::{FunctionIndex, ItemIndex};
 use crate::analysis::view::path::{Path, type_at};
 use crate::analysis::view::{FunctionView, ObjectClass, Use};
 use crate::spv::{Id, Inst, op};
@@ -106,7 +106,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             let id = self.view.index.inst(offset).result();
             items.intern(Item::value(caller, id, path.clone()))
         });
-        let calls: Vec<ItemId> = calls.collect();
+        let calls: Vec<ItemIndex> = calls.collect();
         if calls.is_empty() {
             nothing()
         } else {
@@ -156,7 +156,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         function: FunctionIndex,
         call: &Inst<'_>,
         items: &mut Items,
-    ) -> Option<Vec<ItemId>> {
+    ) -> Option<Vec<ItemIndex>> {
         let leaves = leaves(self.view.index, call.result_type())?;
         let results = leaves
             .into_iter()

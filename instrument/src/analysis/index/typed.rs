@@ -53,6 +53,8 @@ keys! {
     AccessIndex
     /// A number that a function computes or reads (`analysis::ranges`).
     NumberIndex
+    /// What may be undefined (`analysis::effects`).
+    ItemIndex
 }
 
 /// Consecutive positions.
@@ -158,6 +160,18 @@ impl<K: Key, V> Table<K, V> {
     pub(crate) fn shrink_beyond(&mut self, spare: usize) {
         if self.values.capacity() > self.values.len() + spare {
             self.values.shrink_to_fit();
+        }
+    }
+}
+
+impl<K: Key, V: Default> Table<K, V> {
+    /// Sets a value. Positions before it that have none get the default. O(1) amortised over positions.
+    pub(crate) fn put(&mut self, key: K, value: V) {
+        if self.values.len() <= key.to_usize() {
+            self.values.resize_with(key.to_usize() + 1, V::default);
+        }
+        if let Some(slot) = self.get_mut(key) {
+            *slot = value;
         }
     }
 }

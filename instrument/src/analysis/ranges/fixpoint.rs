@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::interval::Range;
 use super::keys::Keys;
 use super::rules::{Operand, Rule, Solver, result};
-use crate::analysis::index::typed::{BlockIndex, Key as _, NumberIndex};
+use crate::analysis::index::typed::{BlockIndex, NumberIndex, Table};
 use crate::analysis::view::FunctionView;
 use crate::spv::op;
 use rustc_hash::FxHashMap as HashMap;
@@ -24,15 +24,16 @@ pub(super) const MOST_STEPS: u32 = 64;
 pub(super) struct FunctionRanges {
     pub(super) keys: Keys,
     facts: Facts,
-    /// By number, as far as any was asked for.
-    ranges: Vec<Solved>,
+    /// As far as any was asked for.
+    ranges: Table<NumberIndex, Solved>,
     /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
     at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
 }
 
 /// What was found for a number.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Solved {
+    #[default]
     NotYet,
     /// It is computed by code that is never reached.
     Unreached,
@@ -61,7 +62,7 @@ impl FunctionRanges {
         Self {
             facts: Facts::new(function, &mut keys),
             keys,
-            ranges: Vec::new(),
+            ranges: Table::default(),
             at_places: HashMap::default(),
         }
     }
@@ -73,14 +74,14 @@ impl FunctionRanges {
 
     /// The range that was found for a number. `None` for numbers of code that is never reached.
     fn solved(&self, number: NumberIndex) -> Option<Range> {
-        match self.ranges.get(number.to_usize()) {
+        match self.ranges.get(number) {
             Some(Solved::In(range)) => Some(*range),
             _ => None,
         }
     }
 
     fn is_solved(&self, number: NumberIndex) -> bool {
-        let found = self.ranges.get(number.to_usize());
+        let found = self.ranges.get(number);
         found.is_some_and(|found| *found != Solved::NotYet)
     }
 
@@ -136,13 +137,8 @@ impl FunctionRanges {
             }
         }
         for node in nodes {
-            let position = node.number.to_usize();
-            if self.ranges.len() <= position {
-                self.ranges.resize(position + 1, Solved::NotYet);
-            }
-            if let Some(slot) = self.ranges.get_mut(position) {
-                *slot = node.range.map_or(Solved::Unreached, Solved::In);
-            }
+            self.ranges
+                .put(node.number, node.range.map_or(Solved::Unreached, Solved::In));
         }
     }
 
