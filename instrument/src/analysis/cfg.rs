@@ -105,12 +105,7 @@ impl<'a> Index<'a> {
 
     /// Instructions of a block between its label and its merge instruction or terminator.
     pub(crate) fn body(&self, block: &Block) -> impl Iterator<Item = Inst<'a>> + use<'a> {
-        let end = if block.merge != 0 {
-            block.merge
-        } else {
-            block.terminator
-        };
-        self.insts(block.offset, end).skip(1)
+        self.insts(block.offset, block.before_end()).skip(1)
     }
 
     /// Labels that a block's terminator can branch to, in operand order.

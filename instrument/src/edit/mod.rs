@@ -7,6 +7,7 @@ mod declarations;
 pub(crate) mod emitter;
 pub(crate) mod float_bounds;
 mod ids;
+pub(crate) mod local_variable;
 pub(crate) mod loop_header;
 pub(crate) mod origins;
 pub(crate) mod phi;

@@ -19,10 +19,12 @@ pub(crate) enum Test {
     False,
     /// Of a number.
     NonZero,
+    /// The value is a variable of the function that planted code has set to true.
+    Stored,
 }
 
 /// A place at which a value is certain to have an effect if the conditions hold, which are known there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EffectPoint {
     pub(crate) block: BlockIndex,
     /// Word offset of an instruction.

@@ -153,7 +153,7 @@ impl Effects<'_, '_, '_> {
             };
             let here = |conditions: Vec<Condition>| EffectPoint {
                 block: at.block,
-                offset: at.offset.min(end_of(block)),
+                offset: at.offset.min(block.before_end()),
                 conditions,
             };
             match &at.effect {
@@ -233,7 +233,7 @@ impl Effects<'_, '_, '_> {
         };
         Some(EffectPoint {
             block: at.block,
-            offset: end_of(block),
+            offset: block.before_end(),
             conditions,
         })
     }
@@ -262,12 +262,4 @@ fn edge(function: &FunctionView<'_, '_>, block: &Block, to: BlockIndex) -> Optio
         component: None,
         test,
     })
-}
-
-/// Word offset before the instructions that end a block.
-fn end_of(block: &Block) -> usize {
-    match block.merge {
-        0 => block.terminator,
-        merge => merge,
-    }
 }

@@ -80,6 +80,16 @@ pub(crate) struct Block {
     pub(crate) end: usize,
 }
 
+impl Block {
+    /// Word offset before the instructions that end the block.
+    pub(crate) fn before_end(&self) -> usize {
+        match self.merge {
+            0 => self.terminator,
+            merge => merge,
+        }
+    }
+}
+
 /// An `OpFunctionCall`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Call {

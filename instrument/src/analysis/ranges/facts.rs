@@ -94,7 +94,10 @@ impl Facts {
         block: BlockIndex,
     ) -> Self {
         let mut facts = Self::default();
-        for condition in conditions.iter().filter(|condition| condition.test != Test::NonZero) {
+        for condition in conditions
+            .iter()
+            .filter(|condition| matches!(condition.test, Test::True | Test::False))
+        {
             let result = condition.test == Test::True;
             facts.add_condition(
                 function,

@@ -110,14 +110,12 @@ pub(super) fn plant_indexing<'w>(
         None => facts.points(&ValuePart::whole(inst.result())),
     };
     let key = key(facts, check, indexing);
-    for point in points {
+    let points = points.into_iter().filter(|point| {
         let at = facts.at(point.block, &point.conditions);
-        if !can_fail(facts, &at, indexing)
-            || planter.is_tested(facts.function, &key, &point)
-            || !are_scalars(index, &point)
-        {
-            continue;
-        }
+        can_fail(facts, &at, indexing) && !planter.is_tested(facts.function, &key, point) && are_scalars(index, point)
+    });
+    let points: Vec<EffectPoint> = points.collect();
+    for point in planter.outside_loops(block, points) {
         let Some(position) = planter.selected_position(block, &inst) else {
             return;
         };

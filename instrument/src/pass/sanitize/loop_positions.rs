@@ -40,12 +40,7 @@ pub(super) fn position_of<'w>(planter: &mut Planter<'_, '_, 'w>, l: &Loop) -> Po
     let index = planter.index;
     let of_block = |number: BlockIndex| {
         let block = index.blocks.get(number)?;
-        let end = if block.merge != 0 {
-            block.merge
-        } else {
-            block.terminator
-        };
-        let position = index.position(block, end);
+        let position = index.position(block, block.before_end());
         position.has_line().then_some(position)
     };
     if let Some(position) = of_block(l.header) {

@@ -3,6 +3,7 @@
 mod aborts;
 mod early;
 mod joined;
+mod outside_loops;
 mod piece;
 mod stretch;
 
@@ -24,6 +25,7 @@ use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::rematerialize_handles;
 use crate::options::Options;
 use crate::spv::{Code, Id, Inst};
+use outside_loops::ReachedFlags;
 use piece::Piece;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -52,6 +54,8 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// Headers of loops that get a counter.
     pub(super) counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
+    /// Variables that say whether a loop has used a value.
+    reached: ReachedFlags,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
     /// Where each value was tested unconditionally, by check and operands.
@@ -87,6 +91,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             split_headers: BTreeSet::new(),
             counted: BTreeSet::new(),
             renames: PhiRenames::default(),
+            reached: ReachedFlags::default(),
             opened: Vec::new(),
             tested: HashMap::default(),
             last_position: None,

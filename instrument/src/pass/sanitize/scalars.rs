@@ -157,9 +157,13 @@ pub(super) fn are_scalars(index: &Index<'_>, point: &EffectPoint) -> bool {
 pub(super) fn write_conditions(out: &mut Emitter, index: &Index<'_>, failed: Id, conditions: &[Condition]) -> Id {
     let bool = out.bool();
     conditions.iter().fold(failed, |failed, condition| {
+        if condition.test == Test::Stored {
+            let stored = out.emit(op::Load, bool, condition.value);
+            return out.emit(op::LogicalAnd, bool, (failed, stored));
+        }
         let scalar = extract(out, index, condition.value, condition.component);
         let holds = match condition.test {
-            Test::True => scalar.id,
+            Test::True | Test::Stored => scalar.id,
             Test::False => out.emit(op::LogicalNot, bool, scalar.id),
             Test::NonZero => {
                 let zero = out.null(scalar.ty);

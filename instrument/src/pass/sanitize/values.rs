@@ -144,6 +144,7 @@ pub(super) fn plant_value<'w>(
             continue;
         }
         let part = ValuePart::component(inst.result(), component);
+        let mut points = Vec::new();
         for mut point in check.points(facts, &part) {
             if check.is_behind() && point.block == block {
                 point.offset = point.offset.max(inst.end());
@@ -155,8 +156,11 @@ pub(super) fn plant_value<'w>(
                 check.can_fail(facts.ranges(), &at, component)
             };
             if can_fail && !planter.is_tested(facts.function, &key, &point) {
-                groups.entry(point).or_default().push(component);
+                points.push(point);
             }
+        }
+        for point in planter.outside_loops(block, points) {
+            groups.entry(point).or_default().push(component);
         }
     }
     for (point, components) in groups {

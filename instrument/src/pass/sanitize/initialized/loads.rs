@@ -22,7 +22,7 @@ pub(super) struct CheckedLoad<'w> {
 }
 
 /// A scalar of a loaded value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CheckedPart {
     pub(super) path: Path,
     /// Its bit, counted from the first one of what is loaded. `None`: nothing has stored it when the load is executed.

@@ -44,11 +44,13 @@ use crate::sanitize::Check;
 use crate::spv::op::{scope, storage_class};
 use crate::spv::{Id, op};
 use candidates::{Candidates, reached};
-use loads::CheckedLoad;
+use loads::{CheckedLoad, CheckedPart};
 use message::{Unit, message, units};
 use shadow::{Sample, Shadow};
 use shadow_writer::ShadowWriter;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use stores::stored_place;
 
 /// Finds the loads, and writes the bits of their variables in all functions.
@@ -78,7 +80,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
         for (_, object) in accesses.objects.iter() {
             if let Some(layout) = layouts.remove(&object.pointer) {
                 let shadow = match object.class {
-                    ObjectClass::Function => writer.local(module, function, layout),
+                    ObjectClass::Function => Some(writer.local(module, function, layout)),
                     ObjectClass::Workgroup => {
                         let shadow = writer.shared(module, layout).filter(|_| ends.is_some());
                         without_room += usize::from(shadow.is_none());
@@ -141,8 +143,25 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     let Some(position) = planter.selected_position(load.block, &load.inst) else {
         return;
     };
-    let points = load.points.iter().filter(|(point, _)| are_scalars(index, point));
-    let tests = points.flat_map(|(point, parts)| units(index, load, parts).into_iter().map(move |unit| (point, unit)));
+    let mut by_parts: BTreeMap<&[CheckedPart], Vec<&EffectPoint>> = BTreeMap::new();
+    for (point, parts) in load.points.iter().filter(|(point, _)| are_scalars(index, point)) {
+        by_parts.entry(parts).or_default().push(point);
+    }
+    let mut tests = Vec::new();
+    for (parts, points) in by_parts {
+        for unit in units(index, load, parts) {
+            let key = key(load, &unit);
+            let untested = points
+                .iter()
+                .copied()
+                .filter(|point| !planter.is_tested(facts.function, &key, point));
+            let untested: Vec<EffectPoint> = untested.cloned().collect();
+            let points = planter.outside_loops(load.block, untested);
+            let unit = Rc::new(unit);
+            tests.extend(points.into_iter().map(|point| (point, Rc::clone(&unit))));
+        }
+    }
+    tests.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut sample = None;
     let shadow = planter.module.unstored.shadows.get(&load.variable);
     let ends = match shadow.is_some_and(Shadow::is_shared) {
@@ -152,7 +171,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     let ends = ends.map(|word| (planter.module.shadow.variable(&mut planter.module.out), word));
     for (point, unit) in tests {
         let key = key(load, &unit);
-        if planter.is_tested(facts.function, &key, point) {
+        if planter.is_tested(facts.function, &key, &point) {
             continue;
         }
         if unit.is_tested_by_bits() && sample.is_none() {
@@ -161,7 +180,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
         if unit.is_tested_by_bits() && sample.is_none() {
             continue;
         }
-        let place = Place::of_point(point, load.inst, position);
+        let place = Place::of_point(&point, load.inst, position);
         let mut text = message(planter.expressions(), load, &unit);
         if !position.has_line() {
             text.push_literal(&format!(" ({})", super::scalars::quote(&load.inst)));
@@ -169,10 +188,10 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
         planter.plant_with(
             Check::Initialized,
             &place,
-            |out| write_failed(out, index, point, &unit, (sample.as_ref(), ends)),
+            |out| write_failed(out, index, &point, &unit, (sample.as_ref(), ends)),
             |out, tests| unit.with_values(index, out, text, &tests),
         );
-        planter.add_tested(facts.function, key, point);
+        planter.add_tested(facts.function, key, &point);
     }
 }
 

@@ -4,10 +4,10 @@ use super::super::module::ModulePlanter;
 use super::layout::Layout;
 use super::shadow::Shadow;
 use crate::analysis::index::Function;
-use crate::edit::Rank;
 use crate::edit::emitter::Emitter;
+use crate::edit::local_variable::local_variable;
+use crate::spv::Id;
 use crate::spv::op::storage_class;
-use crate::spv::{Code, Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Declares the bits of variables. Types of arrays are shared.
@@ -55,30 +55,17 @@ impl ShadowWriter {
     }
 
     /// The bits of a variable of a function.
-    pub(super) fn local(
-        &mut self,
-        module: &mut ModulePlanter<'_, '_>,
-        function: &Function,
-        layout: Layout,
-    ) -> Option<Shadow> {
+    pub(super) fn local(&mut self, module: &mut ModulePlanter<'_, '_>, function: &Function, layout: Layout) -> Shadow {
         let ModulePlanter { index, out, edits, .. } = module;
-        let first = index.blocks_of(function).first()?;
         let words = layout.words();
         let ty = self.ty(out, words);
-        let (null, pointer) = (out.null(ty), out.pointer(storage_class::Function, ty));
-        let variable = out.fresh();
-        let mut code = Code::default();
-        code.op(
-            op::Variable,
-            (pointer, variable, Literal(storage_class::Function), null),
-        );
-        edits.insert_ranked(first.offset + 2, Rank::Variables, &code);
-        Some(Shadow {
+        let null = out.null(ty);
+        Shadow {
             layout,
-            variable,
+            variable: local_variable(index, function, (out, edits), (ty, Some(null))),
             class: storage_class::Function,
             words,
             base: 0,
-        })
+        }
     }
 }
