@@ -2,6 +2,7 @@
 
 pub(crate) mod abort_flag;
 pub(crate) mod abort_values;
+pub(crate) mod address_words;
 pub(crate) mod annotations;
 mod declarations;
 pub(crate) mod emitter;
@@ -14,6 +15,7 @@ pub(crate) mod phi;
 pub(crate) mod physical_addressing;
 pub(crate) mod placeholder;
 pub(crate) mod planted;
+pub(crate) mod recompute;
 pub(crate) mod rematerialize_handles;
 mod scalar_words;
 

@@ -76,7 +76,7 @@ impl Placeholders {
             op::TypeBool | op::TypeInt | op::TypeFloat | op::TypeVector | op::TypeMatrix => return Kind::Null,
             op::TypeCooperativeMatrixKHR | op::TypeCooperativeMatrixNV => return Kind::Null,
             op::TypePointer => (2..2, None),
-            op::TypeArray => (2..3, count(index, &inst)),
+            op::TypeArray => (2..3, constant_length(index, &inst)),
             op::TypeStruct => (2..inst.words.len(), Some(1)),
             _ => return Kind::Undefined,
         };
@@ -136,7 +136,7 @@ impl Placeholders {
             }
             op::TypeArray => {
                 let element = self.stable_placeholder(index, out, inst.element_type())?;
-                vec![element; count(index, &inst)? as usize]
+                vec![element; constant_length(index, &inst)? as usize]
             }
             _ => inst
                 .ids(2)
@@ -155,7 +155,7 @@ fn weight(kind: Kind) -> u32 {
 }
 
 /// Elements of an array whose length does not depend on specialization.
-fn count(index: &Index<'_>, array: &Inst<'_>) -> Option<u32> {
+pub(crate) fn constant_length(index: &Index<'_>, array: &Inst<'_>) -> Option<u32> {
     let length = index.def(array.array_length()).filter(|l| l.opcode() == op::Constant)?;
     match index.length(length.result(), &Options::default())? {
         Length::Fixed(count) => u32::try_from(count).ok(),

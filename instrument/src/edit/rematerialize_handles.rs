@@ -16,7 +16,6 @@
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
-use crate::spv::op_sets::base_pointer;
 use crate::spv::{Code, Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -82,18 +81,6 @@ pub(crate) fn rematerialize_handles(
             };
             definitions.insert(inst.result(), definition);
         }
-    }
-}
-
-/// Instructions that are computed again for one use, at most: chains of access chains are short.
-pub(crate) const MAX_COPIES: usize = 64;
-
-/// Whether a pointer or handle may be computed again by the instruction that defines it.
-pub(crate) fn is_repeatable(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    match inst.opcode() {
-        op::ImageTexelPointer | op::UntypedImageTexelPointerEXT | op::BufferPointerEXT => true,
-        op::Load | op::Image | op::SampledImage | op::CompositeExtract => index.is_opaque(inst.result_type()),
-        _ => base_pointer(inst).is_some(),
     }
 }
 

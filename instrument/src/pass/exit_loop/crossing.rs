@@ -1,16 +1,17 @@
 //! Values that a section defines and code behind it uses: they pass in variables, since exits have none.
 //!
-//! A phi at the end of the section would do, but takes SwiftShader a selection for each exit. Pointers and handles, which no variable
-//! holds, are computed again in front of the use.
+//! A phi at the end of the section would do, but takes SwiftShader a selection for each exit. Variables hold the words of physical pointers
+//! (`edit::address_words`). Logical pointers and handles, which no variable holds, are computed again in front of the use.
 
 use super::division::Division;
 use crate::analysis::index::typed::Node;
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
+use crate::edit::address_words::{AddressWords, is_physical_pointer};
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
-use crate::edit::rematerialize_handles::{MAX_COPIES, is_repeatable};
-use crate::spv::op::{decoration, storage_class};
+use crate::edit::recompute::Recomputation;
+use crate::spv::op::decoration;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ pub(super) struct Crossing {
     pub(super) returned: HashMap<Node, Id>,
 }
 
-/// A value of a section, and the load of its variable that stands for it behind the section.
+/// A value of a section, and the value of its variable that stands for it behind the section.
 pub(super) struct Passed {
     pub(super) value: Id,
     pub(super) variable: Id,
@@ -43,16 +44,18 @@ pub(super) struct Obstacle;
 pub(super) struct Finder<'d, 'a, 'w> {
     division: &'d Division<'a, 'w>,
     out: &'d mut Emitter,
+    words: &'d mut AddressWords,
     found: Crossing,
     /// Values, and new ids that stand for them. They are decorated at the end: an obstacle leaves the ids undefined.
     derived: Vec<(Id, Id)>,
 }
 
 impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
-    pub(super) fn new(division: &'d Division<'a, 'w>, out: &'d mut Emitter) -> Self {
+    pub(super) fn new(division: &'d Division<'a, 'w>, out: &'d mut Emitter, words: &'d mut AddressWords) -> Self {
         Self {
             division,
             out,
+            words,
             found: Crossing::default(),
             derived: Vec::new(),
         }
@@ -113,10 +116,9 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
                     } else {
                         inst.offset
                     };
-                    let mut code = self.found.copies.remove(&at).unwrap_or_default();
-                    let copy = self.compute_again(id, section, &mut code, &mut 0);
-                    self.found.copies.insert(at, code);
-                    copy.ok_or(Obstacle)?
+                    let computed = Recomputation::new(index, id, |operand| self.value(operand, section));
+                    let code = self.found.copies.entry(at).or_default();
+                    computed.ok_or(Obstacle)?.write(self.out, code, &mut self.derived)
                 }
             };
             if new != id {
@@ -146,7 +148,7 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
         self.division.section_of(&inst, Node::from_usize(position))
     }
 
-    /// A value in a section: itself, or a load behind the section that defines it. `None`: no variable can hold it.
+    /// A value in a section: itself, or that of a variable behind the section that defines it. `None`: no variable can hold it.
     fn value(&mut self, id: Id, section: Option<usize>) -> Option<Id> {
         let Some(from) = self.defined_in(id).filter(|from| Some(*from) != section) else {
             return Some(id);
@@ -155,7 +157,7 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
             return Some(*result);
         }
         let index = self.division.index;
-        if !can_pass(index, index.type_of(id)) {
+        if !can_pass(index, self.out, self.words, index.type_of(id)) {
             return None;
         }
         let (variable, loaded) = (self.out.fresh(), self.out.fresh());
@@ -168,38 +170,15 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
         });
         Some(loaded)
     }
-
-    /// Computes a pointer or handle again. The depth of the recursion is at most [`MAX_COPIES`].
-    fn compute_again(&mut self, id: Id, section: Option<usize>, code: &mut Code, copied: &mut usize) -> Option<Id> {
-        *copied += 1;
-        let index = self.division.index;
-        let inst = index.def(id)?;
-        if !is_repeatable(index, &inst) || *copied > MAX_COPIES {
-            return None;
-        }
-        let mut words = Vec::new();
-        operands::visit_ids(&inst, 1, |word| words.push(word));
-        let mut copy = inst.words.to_vec();
-        for word in words {
-            let new = match self.value(inst.id(word), section) {
-                Some(new) => new,
-                None => self.compute_again(inst.id(word), section, code, copied)?,
-            };
-            *copy.get_mut(word)? = new.word();
-        }
-        let result = self.out.fresh();
-        self.derived.push((id, result));
-        *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
-        code.copy_words(&inst, &copy);
-        Some(result)
-    }
 }
 
-/// Whether a variable of a function can hold values of a type: those of types with a layout need a copy of another type. O(types).
-pub(super) fn can_pass(index: &Index<'_>, ty: Id) -> bool {
+/// Whether a variable of a function can hold values of a type, or their words: those of types with a layout need a copy of another type.
+/// O(types).
+pub(super) fn can_pass(index: &Index<'_>, out: &mut Emitter, words: &mut AddressWords, ty: Id) -> bool {
     if index.is_storage_only(ty) {
         return false;
     }
+    let has_words = words.kept_type(index, out, ty).is_some();
     let mut seen = HashSet::default();
     let mut worklist = vec![ty];
     while let Some(ty) = worklist.pop() {
@@ -213,7 +192,7 @@ pub(super) fn can_pass(index: &Index<'_>, ty: Id) -> bool {
             _ if has_layout => return false,
             op::TypeBool | op::TypeInt | op::TypeFloat | op::TypeVector | op::TypeMatrix => {}
             op::TypeCooperativeMatrixKHR | op::TypeCooperativeMatrixNV => {}
-            op::TypePointer if inst.storage_class() == storage_class::PhysicalStorageBuffer => {}
+            _ if is_physical_pointer(index, ty) && has_words => {}
             op::TypeArray => worklist.push(inst.element_type()),
             op::TypeStruct => worklist.extend(inst.ids(2)),
             _ => return false,

@@ -31,6 +31,7 @@ use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::nesting::{DeepFunction, deep_functions};
 use crate::edit::Edits;
+use crate::edit::address_words::AddressWords;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::PhiRenames;
 use crate::options::{Arena, Options};
@@ -99,6 +100,7 @@ fn deep<'i>(index: &'i Index<'_>, options: &Options, first_blocks: &HashSet<Id>)
 struct Wrapper<'a, 'w> {
     index: &'a Index<'w>,
     out: Emitter,
+    words: AddressWords,
     edits: &'a mut Edits,
     arena: Arena,
     /// Type of pointers to the control block from ABORTED on, its address, and the type of pointers to ABORTED.
@@ -112,6 +114,7 @@ impl<'a, 'w> Wrapper<'a, 'w> {
         Self {
             index,
             out: Emitter::new(index),
+            words: AddressWords::default(),
             edits,
             arena,
             aborted: None,

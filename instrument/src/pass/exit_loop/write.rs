@@ -5,7 +5,7 @@ use super::crossing::{Crossing, Finder, Obstacle, Passed, can_pass};
 use super::division::Division;
 use crate::analysis::index::typed::{Key, Node};
 use crate::edit::emitter::Emitter;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::storage_class;
 use crate::spv::{Id, Literal, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -39,11 +39,11 @@ pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, '
     let blocks = index.blocks_of(function);
     let is_void = index.opcode(function.result_type) == op::TypeVoid;
     let first = blocks.first().ok_or(Obstacle)?;
-    if !is_void && !can_pass(index, function.result_type) {
+    if !is_void && !can_pass(index, &mut wrapper.out, &mut wrapper.words, function.result_type) {
         return Err(Obstacle);
     }
-    let crossing = Finder::new(division, &mut wrapper.out).run()?;
-    let out = &mut wrapper.out;
+    let crossing = Finder::new(division, &mut wrapper.out, &mut wrapper.words).run()?;
+    let (out, words) = (&mut wrapper.out, &mut wrapper.words);
     let bool = out.bool();
     let left = out.fresh();
     let (pointer, no) = (
@@ -57,11 +57,9 @@ pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, '
     let passed = crossing.values.values().flatten();
     let passed = passed.map(|passed| (passed.variable, index.type_of(passed.value)));
     for (variable, ty) in returned.into_iter().chain(passed) {
-        let pointer = out.pointer(storage_class::Function, ty);
+        let kept = words.kept_type(index, out, ty).unwrap_or(ty);
+        let pointer = out.pointer(storage_class::Function, kept);
         out.op(op::Variable, (pointer, variable, Literal(storage_class::Function)));
-        if index.opcode(index.under_arrays(ty)) == op::TypePointer {
-            out.decorate(variable, decoration::AliasedPointer, &[]);
-        }
     }
     out.place(|code| wrapper.edits.insert(first.offset + 2, code));
     let word = wrapper.load_aborted();
@@ -122,7 +120,8 @@ impl Writer<'_, '_, '_, '_> {
         let passed = self.crossing.values.get(&number).map_or(&[][..], Vec::as_slice);
         let out = &mut self.wrapper.out;
         for Passed { value, variable, .. } in passed {
-            out.op(op::Store, (*variable, *value));
+            let kept = self.wrapper.words.keep(index, out, index.type_of(*value), *value);
+            out.op(op::Store, (*variable, kept));
         }
         out.branch(section.again);
         out.label(section.again);
@@ -136,7 +135,9 @@ impl Writer<'_, '_, '_, '_> {
         out.label(section.out);
         match self.result {
             Some(result) => {
-                let value = out.emit(op::Load, self.division.function.result_type, result);
+                let ty = self.division.function.result_type;
+                let value = out.fresh();
+                self.wrapper.words.load(index, out, ty, (result, value));
                 out.op(op::ReturnValue, value);
             }
             None => out.op(op::Return, ()),
@@ -148,7 +149,8 @@ impl Writer<'_, '_, '_, '_> {
             loaded,
         } in passed
         {
-            out.op(op::Load, (index.type_of(*value), *loaded, *variable));
+            let ty = index.type_of(*value);
+            self.wrapper.words.load(index, out, ty, (*variable, *loaded));
         }
     }
 
@@ -166,7 +168,9 @@ impl Writer<'_, '_, '_, '_> {
                 continue;
             };
             if let (Some(result), Some(value)) = (self.result, self.crossing.returned.get(&node)) {
-                out.op(op::Store, (result, *value));
+                let ty = self.division.function.result_type;
+                let kept = self.wrapper.words.keep(index, out, ty, *value);
+                out.op(op::Store, (result, kept));
             }
             let bool = out.bool();
             let yes = out.value(op::ConstantTrue, bool, ());

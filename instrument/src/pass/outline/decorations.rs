@@ -2,8 +2,9 @@
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
+use crate::edit::address_words::is_physical_pointer;
 use crate::edit::emitter::Emitter;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, op};
 
 /// Decorating instructions sorted by target: `OpDecorate` with all its literals, and `OpGroupDecorate` once for each of
@@ -83,18 +84,9 @@ pub(super) fn decorate_parameter(index: &Index<'_>, out: &mut Emitter, ty: Id, a
         }
     }
     let pointer = index.def(ty).filter(|inst| inst.opcode() == op::TypePointer);
-    if is_physical_pointer(index, ty) {
+    if is_physical_pointer(index, index.under_arrays(ty)) {
         out.decorate(parameter, decoration::Aliased, &[]);
-    } else if pointer.is_some_and(|inst| is_physical_pointer(index, inst.pointee())) {
+    } else if pointer.is_some_and(|inst| is_physical_pointer(index, index.under_arrays(inst.pointee()))) {
         out.decorate(parameter, decoration::AliasedPointer, &[]);
     }
-}
-
-/// Whether a type is a pointer into physical storage buffers, or an array of them.
-fn is_physical_pointer(index: &Index<'_>, ty: Id) -> bool {
-    let element = index.def(index.under_arrays(ty));
-    element.is_some_and(|inst| {
-        matches!(inst.opcode(), op::TypePointer | op::TypeUntypedPointerKHR)
-            && inst.storage_class() == storage_class::PhysicalStorageBuffer
-    })
 }

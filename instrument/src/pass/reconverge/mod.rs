@@ -36,6 +36,7 @@ use crate::analysis::index::names::Names;
 use crate::analysis::index::typed::{FunctionIndex, Node};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
+use crate::edit::address_words::AddressWords;
 use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::Id;
@@ -63,7 +64,7 @@ pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Optio
     let flag = exits.flag;
     let waits = Waits::new(index, &exits.headers);
     let mut out: Option<Emitter> = None;
-    let mut placeholders = Placeholders::default();
+    let (mut placeholders, mut words) = (Placeholders::default(), AddressWords::default());
     for (number, exits) in by_function(index, &exits.blocks) {
         let Some(function) = index.functions.get(number) else {
             continue;
@@ -80,7 +81,7 @@ pub(crate) fn reconverge(index: &Index<'_>, exits: &EarlyExits) -> (Edits, Optio
         let detours = Detours::new(&flow, &waits.nodes_and_returns(number, &flow, &is_exit), &exits);
         if !detours.exits.is_empty() {
             let out = out.get_or_insert_with(|| Emitter::new(index));
-            if let Err(obstacle) = rewrite(&flow, &detours, flag, out, &mut placeholders, &mut edits) {
+            if let Err(obstacle) = rewrite(&flow, &detours, flag, out, (&mut placeholders, &mut words), &mut edits) {
                 unprotected.push((function.id, obstacle));
             }
         }

@@ -8,6 +8,7 @@ use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
+use crate::edit::address_words::AddressWords;
 use crate::edit::emitter::Emitter;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
@@ -59,13 +60,14 @@ pub(super) fn rewrite(
     detours: &Detours,
     flag: AbortFlag,
     out: &mut Emitter,
-    placeholders: &mut Placeholders,
+    (placeholders, words): (&mut Placeholders, &mut AddressWords),
     edits: &mut Edits,
 ) -> Result<(), Obstacle> {
     let test_nodes = detours.test_nodes(flow);
     let dominators = Dominators::new(&detours.successors(flow, &test_nodes));
     let predecessors = flow.successors.reversed();
-    let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, out, placeholders);
+    let forms = (&mut *placeholders, words);
+    let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, out, forms);
     let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
     let mut tests = BTreeMap::new();
     for (header, next) in &detours.tests {

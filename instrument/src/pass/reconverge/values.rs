@@ -6,15 +6,17 @@
 //! .. %y                     instead of %x behind it
 //! ```
 //!
-//! Pointers and opaque handles, which no phi can select, are computed again in front of the use.
+//! A phi selects the words of physical pointers (`edit::address_words`). Logical pointers and opaque handles, which no phi can select, are
+//! computed again in front of the use.
 
 use super::flow::{Flow, is_loop};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{Node, Table};
+use crate::edit::address_words::AddressWords;
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
-use crate::edit::rematerialize_handles::{MAX_COPIES, is_repeatable};
+use crate::edit::recompute::Recomputation;
 use crate::spv::{Code, Id, Inst, op, operands};
 use std::collections::BTreeMap;
 
@@ -58,8 +60,11 @@ pub(super) struct Repairer<'a, 'w> {
     merges: BTreeMap<Node, Node>,
     pub(super) out: &'a mut Emitter,
     pub(super) placeholders: &'a mut Placeholders,
+    words: &'a mut AddressWords,
     /// Results of the new phis, by block and value.
     results: BTreeMap<(Node, Id), Id>,
+    /// Words of values, by the block at whose end they are written.
+    kept: BTreeMap<(Node, Id), Id>,
     /// Values and the new ids that derive from them. They are decorated at the end: an obstacle leaves the ids undefined.
     derived: Vec<(Id, Id)>,
     worklist: Vec<(Node, Id)>,
@@ -72,7 +77,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         predecessors: &'a Table<Node, Vec<Node>>,
         tests: &'a BTreeMap<Node, Node>,
         out: &'a mut Emitter,
-        placeholders: &'a mut Placeholders,
+        (placeholders, words): (&'a mut Placeholders, &'a mut AddressWords),
     ) -> Self {
         Self {
             flow,
@@ -82,7 +87,9 @@ impl<'a, 'w> Repairer<'a, 'w> {
             merges: tests.iter().map(|(merge, test)| (*test, *merge)).collect(),
             out,
             placeholders,
+            words,
             results: BTreeMap::new(),
+            kept: BTreeMap::new(),
             derived: Vec::new(),
             worklist: Vec::new(),
         }
@@ -114,10 +121,14 @@ impl<'a, 'w> Repairer<'a, 'w> {
             let mut values = Vec::new();
             for before in self.predecessors.get(node).into_iter().flatten() {
                 let is_reachable = self.flow.dominators.is_reachable(*before);
-                let value = is_reachable.then(|| self.value_at(value, *before)).flatten();
+                let value = match is_reachable {
+                    true => self.operand(value, *before, &mut repairs),
+                    false => None,
+                };
                 values.push((value, *before));
             }
             let ty = index.type_of(value);
+            let ty = self.words.kept_type(index, self.out, ty).unwrap_or(ty);
             repairs
                 .phis
                 .entry(node)
@@ -152,19 +163,67 @@ impl<'a, 'w> Repairer<'a, 'w> {
             return Err(Obstacle::UnknownInstruction(inst.opcode()));
         }
         for (word, id, at) in broken {
-            let new = match self.placeholders.can_select(index, index.type_of(id)) {
-                true => self.value_at(id, at),
-                false if inst.opcode() == op::Phi => None,
-                false => {
-                    let code = repairs.copies.entry(inst.offset).or_default();
-                    let mut copied = 0;
-                    self.compute_again(id, at, code, &mut copied)
-                }
-            };
-            let new = new.ok_or(Obstacle::Value(id))?;
+            let end = self.flow.block(at).map_or(inst.offset, |block| block.terminator);
+            let front = if inst.opcode() == op::Phi { end } else { inst.offset };
+            let new = self.replacement(id, at, front, repairs).ok_or(Obstacle::Value(id))?;
             repairs.uses.entry(inst.offset).or_default().push((word, new));
         }
         Ok(())
+    }
+
+    /// The value that stands for another one in a block, where its definition does not dominate. Code may be added in front of the
+    /// instruction at the offset `front`.
+    fn replacement(&mut self, id: Id, at: Node, front: usize, repairs: &mut Repairs) -> Option<Id> {
+        let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
+        if self.words.kept_type(index, self.out, ty).is_some() {
+            let (kept, result) = (self.value_at(id, at)?, self.out.fresh());
+            self.derived.push((id, result));
+            let code = repairs.copies.entry(front).or_default();
+            let words = &mut self.words;
+            self.out.continue_code(code, |out| words.restore(out, ty, kept, result));
+            return Some(result);
+        }
+        if index.is_opaque(ty) || index.is_logical_pointer(ty) {
+            let computed = Recomputation::new(index, id, |operand| self.available(operand, at));
+            if let Some(computed) = computed {
+                let code = repairs.copies.entry(front).or_default();
+                return Some(computed.write(self.out, code, &mut self.derived));
+            }
+        }
+        let can_select = self.placeholders.can_select(index, ty);
+        can_select.then(|| self.value_at(id, at)).flatten()
+    }
+
+    /// The value that stands for an operand of what is computed again in a block. `None`: it is computed again too.
+    fn available(&mut self, id: Id, at: Node) -> Option<Id> {
+        let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
+        let Some(from) = self.definition(id) else {
+            return Some(id);
+        };
+        if self.dominators.dominates(from, at) {
+            return Some(id);
+        }
+        let is_kept = self.words.kept_type(index, self.out, ty).is_some();
+        let can_select = !is_kept && !index.is_logical_pointer(ty) && self.placeholders.can_select(index, ty);
+        can_select.then(|| self.value_at(id, at)).flatten()
+    }
+
+    /// The operand of a new phi for the edge from `before`.
+    fn operand(&mut self, id: Id, before: Node, repairs: &mut Repairs) -> Option<Id> {
+        let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
+        let value = self.value_at(id, before)?;
+        if value != id || self.words.kept_type(index, self.out, ty).is_none() {
+            return Some(value);
+        }
+        if let Some(kept) = self.kept.get(&(before, id)) {
+            return Some(*kept);
+        }
+        let end = self.flow.block(before)?.terminator;
+        let code = repairs.copies.entry(end).or_default();
+        let words = &mut self.words;
+        let kept = self.out.continue_code(code, |out| words.keep(index, out, ty, id));
+        self.kept.insert((before, id), kept);
+        Some(kept)
     }
 
     /// The block that defines a value. `None` for labels, parameters and what other functions or no function defines.
@@ -186,7 +245,8 @@ impl<'a, 'w> Repairer<'a, 'w> {
         self.merges.get(&node).map_or((node, true), |merge| (*merge, false))
     }
 
-    /// A value at the end of a block that its definition dominated before: the value itself, or a phi. The phi belongs into
+    /// A value at the end of a block that its definition dominated before: the value itself, or a phi, of the words of a value that is kept
+    /// as such. The phi belongs into
     /// the last block on the dominator tree's path from the root that the definition dominated before: higher up, its
     /// invocations and those that left have not met.
     fn value_at(&mut self, id: Id, node: Node) -> Option<Id> {
@@ -208,39 +268,10 @@ impl<'a, 'w> Repairer<'a, 'w> {
             return Some(*result);
         }
         let result = self.out.fresh();
-        self.derived.push((id, result));
+        let is_kept = self.words.kept_type(self.flow.index, self.out, self.flow.index.type_of(id));
+        self.derived.extend(is_kept.is_none().then_some((id, result)));
         self.results.insert((at, id), result);
         self.worklist.push((at, id));
-        Some(result)
-    }
-
-    /// Computes a pointer or handle again for a use in `node`.
-    fn compute_again(&mut self, id: Id, node: Node, code: &mut Code, copied: &mut usize) -> Option<Id> {
-        *copied += 1;
-        let index = self.flow.index;
-        let inst = index.def(id)?;
-        if !is_repeatable(index, &inst) || *copied > MAX_COPIES {
-            return None;
-        }
-        let mut words = Vec::new();
-        operands::visit_ids(&inst, 1, |word| words.push(word));
-        let mut copy = inst.words.to_vec();
-        for word in words {
-            let operand = inst.id(word);
-            let Some(from) = self.definition(operand) else { continue };
-            let new = if self.dominators.dominates(from, node) {
-                operand
-            } else if self.placeholders.can_select(index, index.type_of(operand)) {
-                self.value_at(operand, node)?
-            } else {
-                self.compute_again(operand, node, code, copied)?
-            };
-            *copy.get_mut(word)? = new.word();
-        }
-        let result = self.out.fresh();
-        self.derived.push((id, result));
-        *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
-        code.copy_words(&inst, &copy);
         Some(result)
     }
 }
