@@ -16,7 +16,7 @@ use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
-use crate::pass::{constant_data, exit_loop, loop_normalize, outline, poison, site_numbering, strip, values};
+use crate::pass::{constant_data, exit_loop, loop_normalize, outline, pointer_results, poison, site_numbering, strip, values};
 use crate::spv::words::header;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
@@ -30,7 +30,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 18] = [
+const PASSES: [Pass; 19] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
@@ -51,6 +51,9 @@ const PASSES: [Pass; 18] = [
         let (edits, functions) = outline::outline(&m.index, m.plan(s), &s.facts.outlined)?;
         Ok((edits, Some(Fact::Outlined(functions))))
     }).repeated(),
+    Pass::new("pointer_results", |s| s.lowers_aborts(), |s, m, _| {
+        Ok((pointer_results::return_words(&m.index, m.plan(s)), None))
+    }),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),

@@ -5,6 +5,7 @@ pub(crate) mod constant_data;
 pub(crate) mod exit_loop;
 pub(crate) mod loop_normalize;
 pub(crate) mod outline;
+pub(crate) mod pointer_results;
 pub(crate) mod poison;
 pub(crate) mod prints;
 pub(crate) mod reconverge;
