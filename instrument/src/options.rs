@@ -45,6 +45,9 @@ pub struct Options {
     /// Gives the exits of loops a branch of their own. If no invocation takes a block, Mesa's llvmpipe since Mesa 25 jumps over it if it
     /// branches, and executes it with none active if it does not. A loop with one abort took half the time with Mesa 26.
     pub branches_at_exits: bool,
+    /// Makes the conditions of checks that may depend on uniform buffers read other memory first. Mesa's lavapipe looks for uniforms in
+    /// conditions, and Mesa 22.3 crashes if it finds one in the fourth buffer or a later one.
+    pub opaque_conditions: bool,
     /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
     /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
     pub compact_records: bool,
@@ -174,6 +177,7 @@ impl Default for Options {
             memory_barriers: true,
             scalar_stores: false,
             branches_at_exits: false,
+            opaque_conditions: false,
             sanitize: Sanitize::default(),
             shadow_area: Some(ShadowArea {
                 address: 0x4142_5348_4400,

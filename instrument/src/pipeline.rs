@@ -16,7 +16,7 @@ use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
-use crate::pass::{constant_data, exit_loop, loop_normalize, outline, pointer_results, poison, site_numbering, strip, values};
+use crate::pass::{constant_data, exit_loop, loop_normalize, opaque_conditions, outline, pointer_results, poison, site_numbering, strip, values};
 use crate::spv::words::header;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
@@ -30,9 +30,13 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 19] = [
+const PASSES: [Pass; 20] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
+    Pass::new("opaque_conditions", |s| s.options.opaque_conditions && s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
+        let (edits, holds) = opaque_conditions::hide(&m.index, s.bound);
+        Ok((edits, holds.map(Fact::Holds)))
+    }),
     Pass::new("site_numbering", |s| s.keeps_aborts(), describe_kept_aborts),
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
     Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), |_, m, _| Ok((poison::lower(&m.index)?, None))),

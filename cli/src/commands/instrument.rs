@@ -200,6 +200,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
         branches_at_exits: default.branches_at_exits,
+        opaque_conditions: default.opaque_conditions,
         compact_records: default.compact_records,
         sanitize: default.sanitize,
         shadow_area: default.shadow_area,

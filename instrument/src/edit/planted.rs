@@ -20,6 +20,8 @@ pub(crate) struct Planted {
     pub(crate) spec_ids: Vec<u32>,
     /// The function without parameters that is to return TICKS.
     pub(crate) ticks: Option<Id>,
+    /// The function without parameters that is to return true, which no compiler knows.
+    pub(crate) holds: Option<Id>,
     /// The function that is to find the buffer of an address.
     pub(crate) find_buffer: Option<Id>,
     /// The functions that are to execute an atomic on a word of the shadow area, with its opcode.

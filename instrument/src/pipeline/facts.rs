@@ -19,6 +19,8 @@ pub(super) type Found = (Edits, Option<Fact>);
 pub(super) enum Fact {
     /// The aborts that checks are.
     Planted(Planted),
+    /// The function that is to return true.
+    Holds(Id),
     /// The sites of a module whose aborts stay.
     Sites(Sites),
     /// The sites of the module as it is now. Origins lead to it from then on.
@@ -72,6 +74,7 @@ impl Facts {
     pub(super) fn add(&mut self, fact: Option<Fact>, edits: &Edits) {
         match fact {
             Some(Fact::Planted(planted)) => (self.planted, self.has_checks) = (planted, !edits.is_empty()),
+            Some(Fact::Holds(function)) => self.planted.holds = Some(function),
             Some(Fact::Sites(sites) | Fact::Numbered(sites)) => {
                 self.sites = sites;
                 let warnings = &mut self.sites.table.warnings;

@@ -14,6 +14,8 @@ use crate::options::{Options, Values};
 use crate::outcome::Hooks;
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::{self, SiteInputs, Sites};
+use crate::spv::Id;
+use crate::spv::words::BOUND;
 use std::cell::OnceCell;
 use std::mem;
 
@@ -97,6 +99,8 @@ pub(super) struct State<'a> {
     pub(super) selected: LoweredFeatures,
     /// The lowered features that the application's module declares.
     declared: LoweredFeatures,
+    /// The bound of the ids of the application's module.
+    pub(super) bound: Id,
     /// The options select prints, and the module declares them.
     pub(super) lowers_prints: bool,
     pub(super) facts: Facts,
@@ -117,6 +121,7 @@ impl<'a> State<'a> {
             planting,
             selected: selected(options),
             declared: scan(original),
+            bound: Id::new(original.get(BOUND).copied().unwrap_or_default()),
             lowers_prints: options.prints.is_some() && has_prints(original),
             facts: Facts::default(),
             origins: Origins::default(),

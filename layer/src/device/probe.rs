@@ -127,6 +127,8 @@ impl Prober<'_> {
             let driver = self.queried_properties(vk::PhysicalDeviceDriverProperties::default());
             found.loop_limit = loop_limit(&driver);
             found.jumps_over_branches = driver.driver_id == vk::DriverId::MESA_LLVMPIPE && found.loop_limit.is_none();
+            // Mesa 22.3 crashes, and 25.0 does not: the versions in between count as the former.
+            found.inlines_uniforms = found.loop_limit.is_some();
             found.swiftshader = driver.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
         }
         let missing = self.requirements(&mut found);

@@ -88,6 +88,7 @@ pub(super) fn options(instance: &Instance, settings: &Settings, physical: &Physi
         memory_barriers: !physical.cpu,
         scalar_stores: physical.vendor == QUALCOMM,
         branches_at_exits: physical.jumps_over_branches,
+        opaque_conditions: physical.inlines_uniforms,
         shadow_area: None,
         ..Options::default()
     }

@@ -20,6 +20,10 @@ impl Lowering<'_, '_> {
             let ticks = runtime.load_ticks(out);
             out.op(op::ReturnValue, ticks);
         });
+        self.replace_body(planted.holds, |runtime, out, _| {
+            let holds = runtime.write_holds(out);
+            out.op(op::ReturnValue, holds);
+        });
         if let Some(area) = self.options.shadow_area {
             for (opcode, function) in &planted.area_atomics {
                 self.replace_body(Some(*function), |runtime, out, body| {

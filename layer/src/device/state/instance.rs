@@ -144,6 +144,8 @@ pub struct PhysicalDevice {
     pub loop_limit: Option<u32>,
     /// llvmpipe that jumps over blocks with branches ([`vkabort_instrument::Options::branches_at_exits`]).
     pub jumps_over_branches: bool,
+    /// llvmpipe that may crash at conditions on uniforms ([`vkabort_instrument::Options::opaque_conditions`]).
+    pub inlines_uniforms: bool,
     /// Google's CPU driver.
     pub swiftshader: bool,
     /// `maxComputeSharedMemorySize`, in bytes.
