@@ -37,6 +37,7 @@ mod lost_objects;
 mod lost_threads;
 mod lost_timeline;
 mod many_aborts;
+mod many_addresses;
 mod many_devices;
 mod mesh;
 mod message;
@@ -129,6 +130,7 @@ pub fn all() -> Vec<Case> {
         lost_threads::CASES,
         lost_timeline::CASES,
         many_aborts::CASES,
+        many_addresses::CASES,
         many_devices::CASES,
         mesh::CASES,
         message::CASES,
