@@ -66,6 +66,7 @@ mod sanitize_loops;
 mod sanitize_memory;
 mod sanitize_refused;
 mod sanitize_stages;
+mod sanitize_uniforms;
 mod sanitize_values;
 mod sanitize_ways;
 mod sanitize_workgroup;
@@ -157,6 +158,7 @@ pub fn all() -> Vec<Case> {
         sanitize_loops::CASES,
         sanitize_addresses::CASES,
         sanitize_memory::CASES,
+        sanitize_uniforms::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,
         sanitize_workgroup::CASES,
