@@ -48,6 +48,9 @@ pub struct Options {
     /// Makes the conditions of checks that may depend on uniform buffers read other memory first. Mesa's lavapipe looks for uniforms in
     /// conditions, and Mesa 22.3 crashes if it finds one in the fourth buffer or a later one.
     pub opaque_conditions: bool,
+    /// Makes planted code read values of a loop behind it from arrays. SwiftShader and Mesa 22.3 (llvmpipe) give invocations that left a
+    /// divergent loop the results of later iterations.
+    pub remembers_loop_values: bool,
     /// Leaves out of records what the host can add, because it has rewritten the module of every record in this process: the
     /// constant words of messages, STAGE, SIZE, and a LocalInvocationIndex that follows from GlobalInvocationId.
     pub compact_records: bool,
@@ -178,6 +181,7 @@ impl Default for Options {
             scalar_stores: false,
             branches_at_exits: false,
             opaque_conditions: false,
+            remembers_loop_values: false,
             sanitize: Sanitize::default(),
             shadow_area: Some(ShadowArea {
                 address: 0x4142_5348_4400,

@@ -16,7 +16,10 @@ use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
 use crate::pass::sanitize::Planting;
 use crate::pass::site_numbering::SiteInputs;
-use crate::pass::{constant_data, exit_loop, loop_normalize, opaque_conditions, outline, pointer_results, poison, site_numbering, strip, values};
+use crate::pass::{
+    constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline, pointer_results, poison,
+    site_numbering, strip, values,
+};
 use crate::spv::words::header;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
@@ -30,7 +33,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 20] = [
+const PASSES: [Pass; 21] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("opaque_conditions", |s| s.options.opaque_conditions && s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
@@ -43,6 +46,10 @@ const PASSES: [Pass; 20] = [
     Pass::new("values", |s| s.sends_values(), |s, m, _| {
         let (edits, values) = values::add_values(&m.index, s.options, &s.facts.planted)?;
         Ok((edits, Some(Fact::Values(values))))
+    }),
+    Pass::new("loop_values", |s| s.options.remembers_loop_values && s.lowers_aborts(), |s, m, _| {
+        let (edits, holds) = loop_values::remember(&m.index, s.bound, s.facts.planted.holds);
+        Ok((edits, holds.map(Fact::Holds)))
     }),
     Pass::new("site_numbering", |s| s.lowers_aborts(), |s, m, _| {
         let sites = site_numbering::build_sites(&m.index, &m.plan(s).graph, s.site_inputs())?;

@@ -201,6 +201,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         scalar_stores: default.scalar_stores,
         branches_at_exits: default.branches_at_exits,
         opaque_conditions: default.opaque_conditions,
+        remembers_loop_values: default.remembers_loop_values,
         compact_records: default.compact_records,
         sanitize: default.sanitize,
         shadow_area: default.shadow_area,

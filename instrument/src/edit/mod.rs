@@ -10,6 +10,7 @@ pub(crate) mod float_bounds;
 mod ids;
 pub(crate) mod local_variable;
 pub(crate) mod loop_header;
+pub(crate) mod opaque_true;
 pub(crate) mod origins;
 pub(crate) mod phi;
 pub(crate) mod physical_addressing;

@@ -4,6 +4,7 @@ pub(crate) mod abort;
 pub(crate) mod constant_data;
 pub(crate) mod exit_loop;
 pub(crate) mod loop_normalize;
+pub(crate) mod loop_values;
 pub(crate) mod opaque_conditions;
 pub(crate) mod outline;
 pub(crate) mod pointer_results;

@@ -15,8 +15,9 @@
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
 use crate::edit::emitter::Emitter;
+use crate::edit::opaque_true::write_holds;
 use crate::spv::op::storage_class;
-use crate::spv::{Id, Inst, Literal, op, operands};
+use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashSet as HashSet;
 
 /// Most instructions that are looked at for a condition.
@@ -36,8 +37,7 @@ pub(crate) fn hide(index: &Index<'_>, bound: Id) -> (Edits, Option<Id>) {
             }
             let (out, holds) = written.get_or_insert_with(|| {
                 let mut out = Emitter::new(index);
-                let holds = write_holds(&mut out);
-                out.place(|code| edits.insert(index.new_functions(), code));
+                let holds = write_holds(index, &mut out, &mut edits);
                 (out, holds)
             });
             write_condition(index, out, &mut edits, *holds, (block, &end));
@@ -50,26 +50,28 @@ pub(crate) fn hide(index: &Index<'_>, bound: Id) -> (Edits, Option<Id>) {
     (edits, Some(holds))
 }
 
-fn write_holds(out: &mut Emitter) -> Id {
-    let bool = out.bool();
-    let (ty, yes) = (out.function_type(bool, &[]), out.value(op::ConstantTrue, bool, ()));
-    let [function, start] = [(); 2].map(|()| out.fresh());
-    out.name(function, "vkabort_holds");
-    out.op(op::Function, (bool, function, Literal(0), ty));
-    out.label(start);
-    out.op(op::ReturnValue, yes);
-    out.op(op::FunctionEnd, ());
-    function
-}
-
-fn write_condition(index: &Index<'_>, out: &mut Emitter, edits: &mut Edits, holds: Id, (block, end): (&Block, &Inst<'_>)) {
+fn write_condition(
+    index: &Index<'_>,
+    out: &mut Emitter,
+    edits: &mut Edits,
+    holds: Id,
+    (block, end): (&Block, &Inst<'_>),
+) {
     let bool = out.bool();
     let holds = out.emit(op::FunctionCall, bool, holds);
     let both = out.emit(op::LogicalAnd, bool, (holds, end.condition()));
-    let at = if block.merge == 0 { block.terminator } else { block.merge };
+    let at = if block.merge == 0 {
+        block.terminator
+    } else {
+        block.merge
+    };
     out.place(|code| edits.insert(at, code));
     let condition = end.condition();
-    edits.map_ids(end, index.selector_words(end), |id| if id == condition { both } else { id });
+    edits.map_ids(
+        end,
+        index.selector_words(end),
+        |id| if id == condition { both } else { id },
+    );
 }
 
 /// Whether a condition may be computed from uniform buffers: it is not, if all that is known to be read is inputs and other memory.

@@ -41,7 +41,11 @@ pub(crate) fn return_words(index: &Index<'_>, plan: &ExitPlan) -> Edits {
         };
         let parameters: Vec<Id> = signature.ids(3).collect();
         let function_type = out.function_type(kept, &parameters);
-        edits.replace_by(&inst, op::Function, (kept, function.id, Literal(control), function_type));
+        edits.replace_by(
+            &inst,
+            op::Function,
+            (kept, function.id, Literal(control), function_type),
+        );
         changed.insert(function.id, (kept, ty));
         for block in index.blocks_of(function) {
             let end = index.terminator(block);

@@ -162,7 +162,8 @@ impl Runtime {
 
     /// Compares ABORTED with a value that it does not have.
     pub(crate) fn write_holds(&mut self, out: &mut Emitter) -> Id {
-        let [scope, relaxed, other] = [self.scope, 0, vkabort_record::layout::ABORTED + 1].map(|value| out.constant(value));
+        let [scope, relaxed, other] =
+            [self.scope, 0, vkabort_record::layout::ABORTED + 1].map(|value| out.constant(value));
         let (aborted, bool) = (self.control(out, ABORTED), out.bool());
         let aborted = out.calculate(op::AtomicLoad, (aborted, scope, relaxed));
         out.emit(op::INotEqual, bool, (aborted, other))

@@ -156,6 +156,7 @@ fn options(choices: &mut Choices) -> Options {
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         branches_at_exits: !sanitize.checks.is_empty(),
         opaque_conditions: !sanitize.checks.is_empty(),
+        remembers_loop_values: !sanitize.checks.is_empty(),
         sanitize,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         max_sites: choices.chance(10).then(|| choices.below(4)),

@@ -107,7 +107,11 @@ fn shader(form: &Form, count: u32, has_aborts: bool) -> Result<Vec<u32>> {
         }
     });
     let accesses: String = accesses.collect();
-    let extension = if has_aborts { "#extension GL_EXT_abort : require" } else { "" };
+    let extension = if has_aborts {
+        "#extension GL_EXT_abort : require"
+    } else {
+        ""
+    };
     let [before, behind] = form.around;
     let text = format!(
         "#version 460

@@ -20,6 +20,8 @@ pub(crate) struct FunctionAccesses {
     pub(crate) objects: Table<ObjectIndex, Object>,
     pub(crate) accesses: Table<AccessIndex, Access>,
     places: HashMap<Id, Place>,
+    /// Positions of the pointer parameters that are not followed: they may point to shared memory.
+    pub(super) other_pointers: Vec<usize>,
     /// Variables of which debug information describes the values, with the object of each.
     pub(crate) described: Vec<(ObjectIndex, LocalVariable)>,
 }
@@ -37,9 +39,12 @@ impl FunctionAccesses {
             .filter(|inst| inst.opcode() == op::FunctionParameter)
             .enumerate()
         {
-            let class = index.storage_class(parameter.result_type());
-            if let Some(storage_class::Function | storage_class::Private) = class {
-                found.add_object(index, &parameter, ObjectClass::Parameter(position), None);
+            match index.storage_class(parameter.result_type()) {
+                Some(storage_class::Function | storage_class::Private) => {
+                    found.add_object(index, &parameter, ObjectClass::Parameter(position), None);
+                }
+                Some(_) => found.other_pointers.push(position),
+                None => {}
             }
         }
         for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
@@ -197,7 +202,16 @@ impl FunctionAccesses {
             }
             op::AtomicStore => self.add(index, block, inst, inst.id(1), AccessKind::Other),
             opcode if is_atomic_read(opcode) => self.add(index, block, inst, inst.pointer(), AccessKind::Other),
-            op::ImageTexelPointer | op::ArrayLength | op::Phi | op::Select | op::PtrAccessChain => {
+            // Pointers that are returned, selected or a part of a value.
+            op::ReturnValue => self.escape(index, inst.id(1)),
+            op::ImageTexelPointer
+            | op::ArrayLength
+            | op::Phi
+            | op::Select
+            | op::PtrAccessChain
+            | op::CompositeConstruct
+            | op::CompositeInsert
+            | op::Bitcast => {
                 inst.ids(3).for_each(|id| self.escape(index, id));
             }
             _ => {

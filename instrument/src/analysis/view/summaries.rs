@@ -61,7 +61,11 @@ pub(super) fn summarize(
     }
     for number in order {
         let Some(own) = accesses.get(number) else { continue };
-        let mut summary = Summary::default();
+        let mut summary = Summary {
+            reads_parameters: own.other_pointers.iter().copied().collect(),
+            writes_parameters: own.other_pointers.iter().copied().collect(),
+            ..Summary::default()
+        };
         for access in own.accesses.values() {
             let is_call = matches!(access.kind, AccessKind::Argument(_));
             if !is_call {

@@ -268,7 +268,9 @@ impl<'a, 'w> Repairer<'a, 'w> {
             return Some(*result);
         }
         let result = self.out.fresh();
-        let is_kept = self.words.kept_type(self.flow.index, self.out, self.flow.index.type_of(id));
+        let is_kept = self
+            .words
+            .kept_type(self.flow.index, self.out, self.flow.index.type_of(id));
         self.derived.extend(is_kept.is_none().then_some((id, result)));
         self.results.insert((at, id), result);
         self.worklist.push((at, id));

@@ -61,7 +61,7 @@ impl<'w> Candidates<'w> {
         if !finder.too_large.is_empty() {
             let count = finder.too_large.len();
             found.warnings.push(format!(
-                "variables with too many parts to follow what is stored to each: {count}"
+                "variables of which not all stores are followed, by their pointers or by the number of their parts: {count}"
             ));
         }
         if finder.too_many_parts > 0 {

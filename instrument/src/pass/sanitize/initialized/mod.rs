@@ -125,7 +125,10 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
         };
         let inst = index.inst(access.offset);
         if let Some(place) = stored_place(view, &shadow.layout, access, &inst) {
-            shadow.mark(index, &mut module.out, &mut module.edits, inst.end(), &place);
+            // Behind a barrier of the called function, others may read what it has stored.
+            let is_call = shadow.is_shared() && inst.opcode() == op::FunctionCall;
+            let at = if is_call { inst.offset } else { inst.end() };
+            shadow.mark(index, &mut module.out, &mut module.edits, at, &place);
         }
     }
 }
