@@ -33,7 +33,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 21] = [
+const PASSES: [Pass; 22] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("opaque_conditions", |s| s.options.opaque_conditions && s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
@@ -67,6 +67,9 @@ const PASSES: [Pass; 21] = [
     }),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
+    Pass::new("pointer_variables", |s| s.lowers_aborts(), |s, m, _| {
+        Ok((exit_loop::pointer_variables::keep_words(&m.index, s.options, &s.facts.left_early), None))
+    }),
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
     Pass::new("sections", |s| s.lowers_aborts(), divide_functions),

@@ -104,7 +104,7 @@ pub(crate) mod capability {
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent NonReadable NoContraction FPRoundingMode Offset FPFastMathMode NoSignedWrap
-        NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer
+        NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer RestrictPointer
         DescriptorSet Binding
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;

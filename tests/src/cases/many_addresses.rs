@@ -15,6 +15,7 @@ pub(super) const CASES: &[Case] = cases! {
     "many_addresses::checked_loads" => checked(gpu, &LOADS), set(ADDRESSES), silent();
     "many_addresses::checked_stores" => checked(gpu, &STORES), set(ADDRESSES), silent();
     "many_addresses::checked_loads_through_a_variable" => checked(gpu, &VARIABLE), set(ADDRESSES), silent();
+    "many_addresses::checked_loads_through_a_variable_that_changes" => checked(gpu, &CHANGES), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_a_callee" => checked(gpu, &CALLEE), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_front_of_a_returned_pointer" => checked(gpu, &RETURNED), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_front_of_a_returned_structure" => checked(gpu, &STRUCTURE), set(ADDRESSES), silent();
@@ -22,6 +23,8 @@ pub(super) const CASES: &[Case] = cases! {
     "many_addresses::aborts_between_loads" => aborted(gpu, &LOADS), set(CONTINUE), logs(&["shader aborted: access 11", "shader aborted: access 79"]);
     "many_addresses::aborts_between_stores" => aborted(gpu, &STORES), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_between_loads_through_a_variable" => aborted(gpu, &VARIABLE), set(CONTINUE), logs(&["shader aborted: access 79"]);
+    "many_addresses::aborts_between_loads_through_a_variable_that_changes" => aborted(gpu, &CHANGES), set(CONTINUE),
+        logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_a_callee" => aborted(gpu, &CALLEE), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_front_of_a_returned_pointer" => aborted(gpu, &RETURNED), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_front_of_a_returned_structure" => aborted(gpu, &STRUCTURE), set(CONTINUE), logs(&["shader aborted: access 79"]);
@@ -56,6 +59,11 @@ const VARIABLE: Form = Form {
     around: ["void run() { Values p = first; Values q = Values(second);", "}"],
     access: "sum += p.values[i + K] + q.values[K];",
     sum: |i, count| consecutive(i, count) + consecutive(0, count),
+};
+const CHANGES: Form = Form {
+    around: ["void run() { Values p;", "sum += p.values[0]; }"],
+    access: "p = Values(uvec2(first) + uvec2(4u * K, 0u)); sum += p.values[i];",
+    sum: |i, count| consecutive(i, count) + count - 1,
 };
 const CALLEE: Form = Form {
     around: [

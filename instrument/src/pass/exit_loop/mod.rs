@@ -23,6 +23,7 @@
 
 mod crossing;
 mod division;
+pub(crate) mod pointer_variables;
 mod regions;
 pub(crate) mod sections;
 mod write;
