@@ -62,6 +62,7 @@ mod recovery;
 mod report;
 mod sanitize;
 mod sanitize_addresses;
+mod sanitize_loop_values;
 mod sanitize_loops;
 mod sanitize_memory;
 mod sanitize_refused;
@@ -157,6 +158,7 @@ pub fn all() -> Vec<Case> {
         sanitize_stages::CASES,
         sanitize_loops::CASES,
         sanitize_addresses::CASES,
+        sanitize_loop_values::CASES,
         sanitize_memory::CASES,
         sanitize_uniforms::CASES,
         sanitize_values::CASES,

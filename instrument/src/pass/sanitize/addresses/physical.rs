@@ -6,6 +6,7 @@ use super::extent::extent;
 use super::offset::{Offset, offset};
 use crate::analysis::index::Index;
 use crate::spv::op::{memory_operands, storage_class};
+use crate::spv::op_sets::{base_pointer, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
 
 /// An access through an address.
@@ -27,13 +28,40 @@ pub(super) struct Tested {
     pub(super) bounds: bool,
 }
 
-/// What an access needs of memory that has addresses. `None`: it is none of such memory, or not tested.
+/// Base, size and alignment of an access through an address. `None` if it has no address or is not tested.
 pub(super) fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) -> Option<Physical<'w>> {
     let index = planter.index;
     let pointer = access.pointer?;
-    let ty = index.def(index.type_of(pointer))?;
-    if ty.opcode() != op::TypePointer || ty.storage_class() != storage_class::PhysicalStorageBuffer {
+    if index.storage_class(index.type_of(pointer)) != Some(storage_class::PhysicalStorageBuffer) {
         return None;
+    }
+    let (base, offset) = base_and_offset(index, pointer);
+    (offset != Offset::Apart).then_some(())?;
+    let ty = accessed_type(index, &access.inst, pointer)?;
+    Some(Physical {
+        access,
+        pointer,
+        base,
+        offset,
+        bytes: u32::try_from(extent(index, planter.options(), ty)?).ok()?,
+        alignment: match is_atomic(&access.inst) {
+            true => scalar_bytes(index, ty)?,
+            false => declared_alignment(&access.inst, pointer).unwrap_or(1),
+        },
+    })
+}
+
+/// The pointer that access chains begin with which form a pointer, and what they add.
+fn base_and_offset(index: &Index<'_>, pointer: Id) -> (Id, Offset) {
+    let is_untyped = |id: Id| {
+        let inst = index.def(id).filter(|inst| is_untyped_chain(inst.opcode()))?;
+        let base = base_pointer(&inst)?;
+        // In an invalid module a chain may begin with itself.
+        (index.def(base)?.offset < inst.offset).then_some(base)
+    };
+    if let Some(base) = is_untyped(pointer) {
+        let base = std::iter::successors(Some(base), |id| is_untyped(*id)).last();
+        return (base.unwrap_or(pointer), Offset::Computed);
     }
     let is_chain = |opcode| {
         matches!(
@@ -42,19 +70,27 @@ pub(super) fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) ->
         )
     };
     let (chains, base) = chains(index, pointer, is_chain);
-    let offset = offset(index, &chains);
-    (offset != Offset::Apart).then_some(())?;
-    Some(Physical {
-        access,
-        pointer,
-        base,
-        offset,
-        bytes: u32::try_from(extent(index, planter.options(), ty.pointee())?).ok()?,
-        alignment: match is_atomic(&access.inst) {
-            true => scalar_bytes(index, ty.pointee())?,
-            false => declared_alignment(&access.inst, pointer).unwrap_or(1),
-        },
-    })
+    (base, offset(index, &chains))
+}
+
+/// The type of what an access reads or writes through a pointer. An untyped pointer has no pointee, so the instruction tells it.
+fn accessed_type(index: &Index<'_>, inst: &Inst<'_>, pointer: Id) -> Option<Id> {
+    let ty = index.def(index.type_of(pointer))?;
+    if ty.opcode() == op::TypePointer {
+        return Some(ty.pointee());
+    }
+    let ty = match inst.opcode() {
+        op::Store => index.type_of(inst.stored_value()),
+        op::AtomicStore => index.type_of(inst.id(4)),
+        // One of the pointers has a type.
+        op::CopyMemory => {
+            let others = [inst.id(1), inst.id(2)].map(|id| index.def(index.type_of(id)));
+            let typed = others.into_iter().flatten().find(|ty| ty.opcode() == op::TypePointer)?;
+            typed.pointee()
+        }
+        _ => inst.result_type(),
+    };
+    ty.is_some().then_some(ty)
 }
 
 /// Whether an access is an atomic operation.
