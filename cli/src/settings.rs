@@ -191,7 +191,7 @@ mod tests {
             (
                 "on_abort",
                 "contineu",
-                "`contineu` is not a valid value for on_abort; did you mean `continue`? Valid values: lose, continue",
+                "`contineu` is not a valid value for on_abort; did you mean `continue`? Valid values: lose, continue, continue_checks",
             ),
             (
                 "dump_dir",

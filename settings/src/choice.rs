@@ -101,6 +101,8 @@ choice! {
         Lose = "lose",
         /// The abort is reported, and the device is not lost: for test suites and long debugging sessions.
         Continue = "continue",
+        /// The same of failed checks. An abort of the program's own loses the device if the program has enabled the extension.
+        ContinueChecks = "continue_checks",
     }
 }
 choice! {

@@ -1,5 +1,5 @@
-//! Settings that others imply: the program of planted checks knows nothing of aborts. It has enabled no extension, and does not
-//! expect a loss.
+//! Settings that others imply: the program of planted checks knows nothing of them. It may have enabled no extension, and does not
+//! expect a loss by a check.
 
 /// A value that a setting has because of another one.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub const IMPLICATIONS: &[Implication] = &[
     implication("replace_modules", "enable", "always", true),
     implication("printf", "enable", "always", true),
     implication("printf", "emulation", "partial", false),
-    implication("sanitize", "on_abort", "continue", false),
+    implication("sanitize", "on_abort", "continue_checks", false),
     implication("sanitize", "emulation", "partial", false),
 ];
 

@@ -102,7 +102,7 @@ fn checks_imply_what_a_program_without_aborts_needs() {
     let implied = |settings: &Settings| (settings.enable, settings.on_abort, settings.emulation);
     assert_eq!(
         implied(&settings),
-        (Enable::Always, OnAbort::Continue, Emulation::Partial)
+        (Enable::Always, OnAbort::ContinueChecks, Emulation::Partial)
     );
     let (settings, _) = resolve(&[
         ("sanitize", "loops"),
@@ -192,7 +192,7 @@ fn a_word_may_take_the_place_of_a_number() {
 fn what_a_setting_implies_is_part_of_its_description() {
     let description = |key| find(key).expect("a setting").description();
     assert!(description("sanitize").ends_with(
-        " Implies `enable = always` and, unless they are set, `on_abort = continue` and `emulation = partial`."
+        " Implies `enable = always` and, unless they are set, `on_abort = continue_checks` and `emulation = partial`."
     ));
     assert!(description("replace_modules").ends_with(" Implies `enable = always`."));
     assert!(!description("trap").contains("Implies"));

@@ -64,7 +64,7 @@ pub(super) fn options(instance: &Instance, settings: &Settings, physical: &Physi
     let refused = if physical.cpu {
         // Shaders run in the process: it would receive the fault, and no watchdog would end the loop.
         Some("on a CPU driver, where they would crash or hang the process")
-    } else if settings.on_abort == OnAbort::Continue {
+    } else if settings.on_abort != OnAbort::Lose {
         Some("with on_abort = continue, which keeps the device alive")
     } else {
         None

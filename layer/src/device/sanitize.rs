@@ -92,12 +92,14 @@ impl Device {
             return false;
         }
         let reason = format!("with them the driver's {command} returned {result:?}");
+        // It may refuse them without, too.
+        let again = |hash| format!("sanitize: module {hash} is created again without checks: {reason}");
         let extended = modules.into_iter().filter(|module| module.has_additions());
         // Every module, not only the first.
         extended.fold(false, |repeat, module| {
             let hash = module.sites.module_hash;
             let is_new = match module.has_checks() {
-                true => self.give_up_checks(hash, &reason),
+                true => self.give_up_additions(hash, &again(hash)),
                 false => {
                     let text =
                         format!("printf: module {hash} keeps its prints, which the layer does not show: {reason}");

@@ -228,6 +228,10 @@ impl Device {
         if result.as_raw() >= 0 {
             return;
         }
+        let modules: Vec<&Arc<Module>> = modules.into_iter().collect();
+        for module in modules.iter().filter(|module| !module.has_additions()) {
+            self.log_refusal_without_checks(command, result, module.sites.module_hash);
+        }
         let mut hashes: Vec<String> = modules
             .into_iter()
             .filter(|module| module.is_rewritten)
@@ -241,6 +245,14 @@ impl Device {
                 Level::Warning,
                 &format!("the driver's {command} returned {result:?} for rewritten modules: {hashes}"),
             );
+        }
+    }
+
+    /// Logs that the driver refused a module with checks and refuses it without.
+    pub fn log_refusal_without_checks(&self, command: &str, result: vk::Result, module: ModuleHash) {
+        if result.as_raw() < 0 && self.runs_without_checks(module) {
+            let text = format!("the driver's {command} returned {result:?} for module {module} without checks, too");
+            self.instance.log.line(Level::Warning, &text);
         }
     }
 

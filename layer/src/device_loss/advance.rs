@@ -34,10 +34,7 @@ impl Device {
         }
         match self.instance.settings.on_abort {
             OnAbort::Lose => self.lose(state, &mut deadline, limit),
-            OnAbort::Continue => {
-                self.report_and_continue(state, &mut deadline, limit);
-                false
-            }
+            _ => self.report_and_continue(state, &mut deadline, limit),
         }
     }
 
@@ -100,10 +97,11 @@ impl Device {
         state.faults.push([]);
     }
 
-    /// `on_abort = continue`: reports new records, and empties the arena once the queues are idle.
-    fn report_and_continue(&self, state: &AbortState, deadline: &mut Option<Instant>, limit: Option<Instant>) {
+    /// `on_abort = continue`: reports new records, and empties the arena once the queues are idle. Returns whether the device is lost,
+    /// as by an abort of the program's own under `on_abort = continue_checks`.
+    fn report_and_continue(&self, state: &AbortState, deadline: &mut Option<Instant>, limit: Option<Instant>) -> bool {
         let Some(arena) = &state.arena else {
-            return;
+            return false;
         };
         let loss = &state.loss;
         let timeout = self.instance.settings.drain_timeout;
@@ -119,16 +117,31 @@ impl Device {
                 RecordRange::ToCursor(loss.reported_units.load(Ordering::Relaxed)),
                 find_sites,
             );
+            let loses = report::has_losing_abort(self, state, &records);
             new = Some((records, state.suspects(queues)));
+            if loses {
+                loss.enter(Phase::Sealed);
+                return;
+            }
             WaitMark::of_queues(queues).mark_completed();
             arena.reset();
             loss.reported_units.store(0, Ordering::Relaxed);
         };
         match self.drain(state, drain_deadline, limit, || {}, when_idle) {
-            DrainStatus::Pending | DrainStatus::DriverLost => return,
+            DrainStatus::Pending | DrainStatus::DriverLost => return false,
+            DrainStatus::Idle if loss.is_sealed() => {
+                self.complete_loss(state, Cause::Abort { drained: true });
+                return true;
+            }
             DrainStatus::Idle => *deadline = None,
             DrainStatus::TimedOut => {
                 let (records, end) = arena.read_finished(loss.reported_units.load(Ordering::Relaxed), find_sites);
+                if report::has_losing_abort(self, state, &records) {
+                    loss.undrained.store(true, Ordering::Release);
+                    loss.enter(Phase::Sealed);
+                    self.complete_loss(state, Cause::Abort { drained: false });
+                    return true;
+                }
                 loss.reported_units.store(end, Ordering::Relaxed);
                 new = Some((records, state.suspects(&state.queues.values())));
                 *deadline = Some(Instant::now() + timeout);
@@ -138,6 +151,7 @@ impl Device {
             report::report_and_continue(self, state, &records, suspects, is_new_submit);
             state.objects.forget_destroyed(destroyed);
         }
+        false
     }
 
     /// Retries a timed-out drain once with the same timeout, before the device is destroyed.

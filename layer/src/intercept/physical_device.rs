@@ -135,7 +135,7 @@ unsafe fn write_emulated(instance: &Instance, handle: vk::PhysicalDevice, head: 
 
 /// Whether `deviceFaultReportMasked` is supported: with `on_abort = continue`, aborts are faults that do not lose the device.
 pub fn reports_masked(instance: &Instance) -> bool {
-    instance.settings.on_abort == OnAbort::Continue
+    instance.settings.on_abort != OnAbort::Lose
 }
 
 /// Returns the layer's entry first, then those of the next layer's command that `pick` selects.

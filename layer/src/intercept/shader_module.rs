@@ -20,9 +20,16 @@ pub unsafe extern "system" fn create(
                 }
                 return next(handle, info, allocator, module);
             };
+            let mut refused = None;
             let (result, rewritten) = loop {
                 match rewrite(device, state, original) {
-                    Ok(Rewritten::Unchanged) => return next(handle, info, allocator, module),
+                    Ok(Rewritten::Unchanged) => {
+                        let result = next(handle, info, allocator, module);
+                        if let Some(refused) = refused {
+                            device.log_refusal_without_checks("vkCreateShaderModule", result, refused);
+                        }
+                        return result;
+                    }
                     Ok(Rewritten::Native { module: rewritten }) => {
                         break (next(handle, info, allocator, module), rewritten);
                     }
@@ -37,6 +44,7 @@ pub unsafe extern "system" fn create(
                         if !device.give_up_refused("vkCreateShaderModule", result, [&rewritten]) {
                             break (result, rewritten);
                         }
+                        refused = Some(rewritten.sites.module_hash);
                     }
                     Err(error) => return error,
                 }

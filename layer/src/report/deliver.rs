@@ -25,7 +25,7 @@ pub fn deliver(
     is_new_submit: bool,
 ) {
     let settings = &device.instance.settings;
-    if settings.on_abort == OnAbort::Continue {
+    if settings.on_abort != OnAbort::Lose {
         let mut filtered = report.clone();
         settings.filter.apply(&mut filtered);
         lock(&state.totals).add(&filtered);

@@ -12,6 +12,7 @@ use crate::arena::readback::RecordRange;
 use crate::device::addresses::Addresses;
 use crate::device::state::{AbortState, Device, LossData, Module, Recording, Suspects};
 use crate::log::Level;
+use crate::settings::OnAbort;
 use ash::vk::{self, Handle as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ use vkabort_instrument::{Check, Trap};
 use vkabort_record::buffer_table::address_in;
 use vkabort_record::framing::split;
 use vkabort_record::message_data::MessageData;
-use vkabort_record::records::Records;
+use vkabort_record::records::{Record, Records};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::CodeHash;
 
@@ -139,6 +140,18 @@ pub fn report_and_continue(
     {
         state.faults.push([fault_info(state.loss.next_fault_group(), 0, &text)]);
     }
+}
+
+/// Whether a record is of an abort that loses the device under `on_abort = continue_checks`: the program's own, of a device for which it
+/// has enabled the extension.
+pub fn has_losing_abort(device: &Device, state: &AbortState, records: &Records) -> bool {
+    let is_own = |record: &Record| {
+        let module = state.objects.find(record.code);
+        let site = module.as_ref().and_then(|module| module.sites.site(record.site));
+        site.is_none_or(|site| site.check.is_none())
+    };
+    let may_lose = device.instance.settings.on_abort == OnAbort::ContinueChecks && state.requested.abort;
+    may_lose && records.records.iter().any(is_own)
 }
 
 /// Options for a report whose aborts are on one of `queues`.

@@ -14,5 +14,5 @@ mod process_exit;
 mod queue_progress;
 
 pub use deliver::closing_text;
-pub use loss_report::{Cause, report_and_continue, report_loss};
+pub use loss_report::{Cause, has_losing_abort, report_and_continue, report_loss};
 pub use prints::{deliver_last_prints, deliver_prints};

@@ -47,6 +47,11 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossDa
     (data, vec![fault])
 }
 
+/// No model plants checks.
+pub fn has_losing_abort(_: &Device, _: &AbortState, _: &Records) -> bool {
+    false
+}
+
 /// No model prints.
 pub fn deliver_prints(_: &Device, _: &AbortState) {}
 

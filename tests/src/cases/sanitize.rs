@@ -16,6 +16,11 @@ use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, Sanitize, in
 pub(super) const SANITIZE: &[(&str, &str)] = &[("sanitize", "default"), ("loop_budget", "20000")];
 /// What the report of a loop says.
 pub(super) const ENDLESS: &[&str] = &["loop budget of 20000 iterations is used up"];
+const CONTINUE: &[(&str, &str)] = &[
+    ("sanitize", "default"),
+    ("loop_budget", "20000"),
+    ("on_abort", "continue"),
+];
 const LOSE: &[(&str, &str)] = &[("sanitize", "loops"), ("loop_budget", "20000"), ("on_abort", "lose")];
 /// A compiler that ran the loop itself would take longer than the case may.
 const COMPILED: &[(&str, &str)] = &[("sanitize", "loops"), ("loop_budget", "60000")];
@@ -63,8 +68,11 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize::on_a_native_driver" => native(gpu), on_native(), set(LOSE), logs(&["loop budget of 20000 iterations is used up"]);
     "sanitize::a_planted_module_on_a_native_driver" => planted(device), on_native(), logs(ENDLESS);
     "sanitize::on_a_native_driver_without_a_failed_check" => finite(gpu), on_native(), set(SANITIZE), silent();
-    "sanitize::aborts_of_the_program_are_reported_too" => with_own_abort(device), set(SANITIZE),
+    "sanitize::an_abort_of_the_program_loses_its_device" => lost_by_own_abort(device), set(SANITIZE),
         logs(&["shader aborted: word 3 is 7"]);
+    "sanitize::an_abort_of_a_program_that_enables_nothing" => with_own_abort(gpu), set(SANITIZE),
+        logs(&["shader aborted: word 3 is 7"]);
+    "sanitize::aborts_continue_if_the_user_says_so" => continued(device), set(CONTINUE), logs(&["shader aborted: word 3 is 7"]);
     "sanitize::off_changes_nothing" => off(gpu), set(&[("sanitize", "off")]), silent();
 };
 
@@ -228,7 +236,24 @@ fn planted(device: &Device<'_>) -> Result<()> {
     Ok(())
 }
 
-fn with_own_abort(device: &Device<'_>) -> Result<()> {
+/// The program has enabled the extension, so it expects losses by its own aborts. A failed check before does not lose the device.
+fn lost_by_own_abort(device: &Device<'_>) -> Result<()> {
+    run_form(device, "DO_WHILE", &[3])?;
+    let buffer = Buffer::storage(device, &marked(&[3]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    expect_lost(kernel.run_to_end(GROUPS)?)?;
+    ensure!(
+        device.payloads()?.len() == 1,
+        "the device has another number of messages than 1"
+    );
+    Ok(())
+}
+
+fn with_own_abort(gpu: &Gpu) -> Result<()> {
+    continued(&without_abort(gpu)?)
+}
+
+fn continued(device: &Device<'_>) -> Result<()> {
     let after = run(device, &glsl::compile("abort/entry_point.comp")?, &marked(&[3]))?.succeeded()?;
     same_words(&after, &incremented(&marked(&[3])))
 }

@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_refused::the_message_of_the_version_without_checks" => alone_lost(device), set(LOSE),
         logs(&["shader aborted: own abort: word 4 is 9", "module \"versions\""]);
     "sanitize_refused::each_version_has_its_own_code" => codes(gpu), on_driver("refuse=pipeline:2"), set(LOGGED),
-        logs(&["runs without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
 };
 
 /// A check fails if word 1 is 0, and the shader aborts if word 2 is 0.

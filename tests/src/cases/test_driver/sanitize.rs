@@ -22,21 +22,24 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_sanitize::a_module_has_checks" => compute(gpu, true), on_driver("replay"), set(CHECKS), silent();
     "test_driver_sanitize::a_refused_module_runs_without" => compute(gpu, false),
         on_driver("refuse=module:1"), set(CHECKS),
-        logs(&["runs without checks: with them the driver's vkCreateShaderModule returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateShaderModule returned ERROR_UNKNOWN"]);
+    "test_driver_sanitize::a_module_that_is_refused_without_checks_too" => refused(gpu),
+        on_driver("refuse=module:*"), set(CHECKS),
+        logs(&["is created again without checks", "returned ERROR_UNKNOWN for module ", " without checks, too"]);
     "test_driver_sanitize::a_refused_pipeline_runs_without" => compute(gpu, false),
         on_driver("refuse=pipeline:1"), set(CHECKS),
-        logs(&["runs without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
     "test_driver_sanitize::a_refused_pipeline_of_a_chained_module_runs_without" => chained(gpu),
         on_driver("refuse=pipeline:1"), set(CHECKS),
-        logs(&["runs without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateComputePipelines returned ERROR_UNKNOWN"]);
     "test_driver_sanitize::the_pipelines_beside_a_refused_one_have_checks" => beside(gpu),
-        on_driver("refuse=pipeline:2"), set(CHECKS), logs(&["runs without checks: with them the driver's"]);
+        on_driver("refuse=pipeline:2"), set(CHECKS), logs(&["is created again without checks: with them the driver's"]);
     "test_driver_sanitize::a_refused_shader_object_runs_without" => object(gpu, false),
         on_driver("refuse=shader:1"), set(CHECKS),
-        logs(&["runs without checks: with them the driver's vkCreateShadersEXT returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateShadersEXT returned ERROR_UNKNOWN"]);
     "test_driver_sanitize::a_refused_pipeline_of_a_deferred_operation_runs_without" => deferred(gpu, false),
         on_driver("deferred,refuse=pipeline:1"), set(CHECKS),
-        logs(&["runs without checks: with them the driver's vkCreateRayTracingPipelinesKHR returned ERROR_UNKNOWN"]);
+        logs(&["is created again without checks: with them the driver's vkCreateRayTracingPipelinesKHR returned ERROR_UNKNOWN"]);
     "test_driver_sanitize::a_pipeline_of_a_deferred_operation_has_checks" => deferred(gpu, true),
         on_driver("deferred,replay"), set(CHECKS), silent();
     "test_driver_sanitize::a_shader_object_has_checks" => object(gpu, true), on_driver("replay"), set(CHECKS), silent();
@@ -76,6 +79,14 @@ fn compute(gpu: &Gpu, checks: bool) -> Result<()> {
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
         expect_words(&device, kernel.pipeline, &spirv, checks)?;
     }
+    Ok(())
+}
+
+fn refused(gpu: &Gpu) -> Result<()> {
+    let device = without_abort(gpu)?;
+    let buffer = Buffer::storage(&device, &[0; 65])?;
+    let kernel = Kernel::new(&device, &form("WHILE")?, &[&buffer]);
+    ensure!(kernel.is_err(), "the driver has accepted the module");
     Ok(())
 }
 
