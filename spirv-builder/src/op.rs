@@ -16,7 +16,7 @@ from_spirv! { u16; Op:
     TypeFunction TypeImage TypeSampler TypeSampledImage TypeAccelerationStructureKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant
     SpecConstantComposite SpecConstantOp
-    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain InBoundsAccessChain ArrayLength
+    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store CopyMemory AccessChain InBoundsAccessChain ArrayLength
     Decorate MemberDecorate
     VectorExtractDynamic VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical
     SampledImage Image
@@ -41,7 +41,7 @@ pub const FreezeKHR: u16 = 5159;
 pub mod capability {
     from_spirv! { u32; Capability:
         Shader Float16 Float64 Int64 Int16 Int8 PhysicalStorageBufferAddresses VulkanMemoryModel
-        VulkanMemoryModelDeviceScope
+        VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
     }
     pub const AbortKHR: u32 = 5120;
     pub const ConstantDataKHR: u32 = 5146;
@@ -51,7 +51,7 @@ pub mod capability {
 pub mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block BufferBlock RowMajor ColMajor ArrayStride MatrixStride BuiltIn Location Binding DescriptorSet
-        Offset Flat NoSignedWrap NoUnsignedWrap
+        Offset Flat NoSignedWrap NoUnsignedWrap AliasedPointer
     }
     pub const UTFEncodedKHR: u32 = 5145;
 }

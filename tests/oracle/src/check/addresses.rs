@@ -14,7 +14,7 @@ use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
 use vkabort_record::snapshot::Snapshot;
 
 /// Address of the table of buffers.
-const TABLE: u64 = 0x10_0000;
+pub(super) const TABLE: u64 = 0x10_0000;
 /// Address of the first buffer.
 const FIRST: u64 = 0x7f00_0000_0000;
 /// From one buffer to the next: so far that no address is near two of them.
@@ -189,7 +189,7 @@ impl Memory {
 }
 
 /// The table of these ranges, some of them in its tail.
-fn table(mut ranges: Vec<Range>, choices: &mut Choices) -> Physical {
+pub(super) fn table(mut ranges: Vec<Range>, choices: &mut Choices) -> Physical {
     let tail = ranges.split_off(choices.below(ranges.len() as u32 + 1) as usize);
     // A range inside another one becomes part of it.
     ranges.extend(ranges.first().map(|(start, end)| (start + 1, *end)));

@@ -27,9 +27,9 @@ pub(super) struct ComputeWriter<'c, M> {
     /// Variables: the number of the invocation, what it has loaded, and the results.
     index: Id,
     sum: Id,
-    out: Id,
+    pub(super) out: Id,
     /// The open block.
-    block: Id,
+    pub(super) block: Id,
 }
 
 impl<'c, M> ComputeWriter<'c, M> {
@@ -134,12 +134,19 @@ impl<'c, M> ComputeWriter<'c, M> {
 
     pub(super) fn begin_function(&mut self) -> Id {
         let void = self.builder.void();
-        let ty = self.builder.ty(op::TypeFunction, &[void]);
+        self.begin_function_with(void, &[]).0
+    }
+
+    /// A function with parameters of these types.
+    pub(super) fn begin_function_with(&mut self, returns: Id, parameters: &[Id]) -> (Id, Vec<Id>) {
+        let ty = self.builder.ty(op::TypeFunction, &[&[returns], parameters].concat());
         let function = self.builder.fresh();
-        self.push(op::Function, &[void, function, 0, ty]);
+        self.push(op::Function, &[returns, function, 0, ty]);
+        let ids = parameters.iter().map(|ty| self.value(op::FunctionParameter, *ty, &[]));
+        let ids = ids.collect();
         let label = self.builder.fresh();
         self.label(label);
-        function
+        (function, ids)
     }
 
     pub(super) fn end_function(&mut self) {
@@ -147,7 +154,7 @@ impl<'c, M> ComputeWriter<'c, M> {
         self.push(op::FunctionEnd, &[]);
     }
 
-    fn label(&mut self, label: Id) {
+    pub(super) fn label(&mut self, label: Id) {
         self.push(op::Label, &[label]);
         self.block = label;
     }

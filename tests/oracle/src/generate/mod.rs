@@ -16,6 +16,7 @@ mod message_value;
 mod options;
 mod scalar;
 mod selection;
+mod shapes;
 mod signature;
 mod straight_line;
 mod table;
@@ -34,6 +35,7 @@ pub use globals::{
     CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS, SPEC_LENGTH, SPEC_LENGTH_ID,
 };
 pub use options::GeneratorOptions;
+pub use shapes::{Shape, ShapeInputs, generate_shape};
 pub use workgroup::{Unsound, generate_workgroup};
 
 /// A generated module.

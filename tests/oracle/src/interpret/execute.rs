@@ -293,6 +293,16 @@ impl Machine<'_> {
                 }
                 return self.store(self.type_of(id), &pointer, value, inst.operands_from(2));
             }
+            op::CopyMemory => {
+                let (target, source) = (self.pointer(ty)?, self.pointer(id)?);
+                let Type::Pointer { pointee, .. } = *self.types.get(self.type_of(id)) else {
+                    return unsupported("a copy from a value that is not a pointer");
+                };
+                self.share(inst.offset, &source, AccessKind::Load, None)?;
+                let value = self.load(pointee, &source, inst.operands_from(2))?;
+                self.share(inst.offset, &target, AccessKind::Store, None)?;
+                return self.store(pointee, &target, value, inst.operands_from(2));
+            }
             op::MemoryBarrier => return Ok(()),
             op::ControlBarrier if self.member.is_some() => return self.pass_turn(Stage::AtBarrier(inst.offset)),
             op::AtomicStore => {

@@ -11,7 +11,7 @@ mod turns;
 
 use super::error::{InterpretError, Result};
 use super::machine::{Machine, Setup};
-use super::memory::Region;
+use super::memory::{Physical, Region};
 use super::outcome::InvocationEnd;
 use super::types::Type;
 use crate::choices::Choices;
@@ -32,6 +32,8 @@ pub struct WorkgroupRun {
     pub ends: Vec<(u32, InvocationEnd)>,
     /// Buffers by binding.
     pub buffers: Vec<(u32, Region)>,
+    /// Physically addressed memory.
+    pub physical: Vec<Physical>,
     /// Pairs of accesses to one scalar that nothing orders.
     pub races: BTreeSet<Race>,
     /// Whether `races` finds one in whatever order the invocations run, unless one of them has executed an atomic.
@@ -116,6 +118,7 @@ pub fn run_workgroup(
     Ok(WorkgroupRun {
         ends,
         buffers,
+        physical: shared.physical,
         races,
         has_certain_race,
         divergences,
