@@ -39,6 +39,7 @@ pub mod open;
 pub mod payload;
 #[cfg(unix)]
 pub mod pipeline;
+pub mod processor_time;
 pub mod program;
 pub mod read_only_pages;
 pub mod report_files;

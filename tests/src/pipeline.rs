@@ -1,6 +1,7 @@
 //! A pipeline of any shaders. Its layout follows from their [`Interface`]; nothing is bound or drawn.
 
 use crate::interface::Interface;
+use crate::processor_time::processor_time;
 use crate::vk::{Device, GraphicsState, specialization};
 use anyhow::{Context, Result, ensure};
 use ash::vk;
@@ -148,15 +149,6 @@ impl<'device> Pipeline<'device> {
             .context("vkCreateComputePipelines")?;
         created.first().copied().context("no pipeline")
     }
-}
-
-/// Processor time of this process, all threads.
-fn processor_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is valid for writes.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
 }
 
 impl Drop for Pipeline<'_> {

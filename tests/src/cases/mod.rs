@@ -54,6 +54,7 @@ mod prints;
 mod program_runner;
 mod programs;
 mod programs_checked;
+mod programs_shapes;
 mod queries;
 mod ray;
 mod ray_pipeline_creation;
@@ -146,6 +147,7 @@ pub fn all() -> Vec<Case> {
         prints::CASES,
         programs::CASES,
         programs_checked::CASES,
+        programs_shapes::CASES,
         &test_driver::all(),
         queries::CASES,
         ray::CASES,

@@ -69,7 +69,8 @@ impl Launch for Target {
             // The process enables the layer by name where it measures with and without it.
             command.env("VK_LAYER_PATH", &self.layer.explicit);
         }
-        for name in [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
+        let own = [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE];
+        for name in own.into_iter().chain(case::PROGRAMS) {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
         let driver = match case.driver {

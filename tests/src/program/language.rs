@@ -104,6 +104,14 @@ void main(uint3 id : SV_DispatchThreadID) {
         }
     }
 
+    /// The name of a function of floats, by its name in GLSL.
+    pub(super) fn float_function(self, name: &'static str) -> &'static str {
+        match (self, name) {
+            (Self::Slang, "inversesqrt") => "rsqrt",
+            _ => name,
+        }
+    }
+
     /// Atomically adds to a word of a buffer.
     pub(super) fn atomic_add(self, place: &str, value: &str) -> String {
         match self {

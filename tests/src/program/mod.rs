@@ -7,6 +7,7 @@
 mod expression;
 mod language;
 mod probe;
+pub mod shape;
 mod statement;
 mod variables;
 mod ways;

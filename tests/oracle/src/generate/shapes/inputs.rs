@@ -1,12 +1,14 @@
 //! What the host passes to a program of a shape: buffers, and the memory behind the addresses in them.
 
-use crate::generate::{DATA, OUT};
+use crate::generate::{CONTROL, DATA, OUT};
 
 /// Buffers of a program.
 #[derive(Clone, Debug)]
 pub struct ShapeInputs {
     /// The words of the buffer [`OUT`].
     pub out: Vec<u32>,
+    /// The words of the uniform buffer [`CONTROL`]: four vectors of integers, then four of floats.
+    pub settings: Vec<u32>,
     /// The words of the buffer [`DATA`]: first the address of each invocation's node, in two words each.
     pub data: Vec<u32>,
     /// The words of the nodes.
@@ -45,6 +47,9 @@ impl ShapeInputs {
         }
         Self {
             out: vec![0; (Self::INVOCATIONS * Self::OUT_WORDS) as usize],
+            settings: (1..=16)
+                .chain((0..16).map(|power: u32| (1u32 << power) as f32).map(f32::to_bits))
+                .collect(),
             data: (0..Self::INVOCATIONS)
                 .flat_map(|number| halves(node(2 * number)))
                 .collect(),
@@ -59,7 +64,7 @@ impl ShapeInputs {
     }
 
     /// The words of each buffer, by binding.
-    pub fn buffers(&self) -> [(u32, &[u32]); 2] {
-        [(OUT, &self.out), (DATA, &self.data)]
+    pub fn buffers(&self) -> [(u32, &[u32]); 3] {
+        [(OUT, &self.out), (CONTROL, &self.settings), (DATA, &self.data)]
     }
 }
