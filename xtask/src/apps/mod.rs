@@ -40,9 +40,9 @@ fn run_all(sanitize: bool, times: &mut Times) -> Result<Vec<String>> {
         let mut archive = None;
         provision::bring(rows::DRIVER, &mut archive)?;
         for app in rows::APPS {
-            if let Start::Unstable(package, _) = app.command {
+            if let Start::Unstable(program, _) = &app.command {
                 provision::bring(TestDriver::Newest, &mut archive)?;
-                unpack(package, &mut archive)?;
+                unpack(program.package, &mut archive)?;
             }
         }
         debian::require(rows::PACKAGES, PURPOSE)?;

