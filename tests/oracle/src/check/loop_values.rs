@@ -5,18 +5,20 @@ use crate::module::{Function, Id, Module};
 use crate::op;
 use std::collections::{HashMap, HashSet};
 
-/// Whether an instruction behind a loop uses a value that one in the loop computes. A phi uses a value where its edge comes from.
-pub fn uses_values_behind_loops(words: &[u32]) -> bool {
-    let Some(module) = Module::parse(words) else {
-        return false;
-    };
-    module.functions.iter().any(uses_behind)
+/// Whether an instruction behind a loop uses a value that one in the loop computes. A phi uses a value where its edge comes from. The
+/// loops are those that the original has too: a loop around a body, which is never repeated, does no harm.
+pub(super) fn uses_values_behind_loops(module: &Module, original: &Module) -> bool {
+    let blocks = original.functions.iter().flat_map(|function| &function.blocks);
+    let headers = blocks.filter(|block| block.merge().is_some_and(|merge| merge.op == op::LoopMerge));
+    let headers: HashSet<Id> = headers.map(|block| block.label).collect();
+    module.functions.iter().any(|function| uses_behind(function, &headers))
 }
 
-fn uses_behind(function: &Function) -> bool {
+fn uses_behind(function: &Function, headers: &HashSet<Id>) -> bool {
     let loops: Vec<HashSet<Id>> = function
         .blocks
         .iter()
+        .filter(|block| headers.contains(&block.label))
         .filter_map(|block| {
             let merge = block.merge().filter(|merge| merge.op == op::LoopMerge)?;
             Some(blocks_of_loop(function, block.label, merge.word(0)))

@@ -22,7 +22,6 @@ pub use compare::{Rewriter, check, check_rewriter};
 pub use faults::{FaultSummary, check_faults};
 pub use inputs::Subject;
 pub use loads::{LoadSummary, check_loads};
-pub use loop_values::uses_values_behind_loops;
 pub use prints::{PrintSummary, check_prints};
 pub use results::{CheckSummary, Failure};
 pub use shapes::{ShapeResults, check_shape, interpret_shape};

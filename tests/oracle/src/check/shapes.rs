@@ -2,6 +2,7 @@
 
 use super::addresses::{TABLE, table};
 use super::inputs::STEPS;
+use super::loop_values::uses_values_behind_loops;
 use crate::choices::Choices;
 use crate::generate::{Shape, ShapeInputs, generate_shape};
 use crate::interpret::{InvocationEnd, Physical, Region, Setup, WorkgroupRun, run_workgroup};
@@ -30,7 +31,7 @@ pub struct ShapeResults {
 ///
 /// # Errors
 ///
-/// The first report or other difference, or a variable with a pointer that the program does not have.
+/// The first report or other difference; a variable with a pointer, or a use of a value behind its loop, that the program does not have.
 pub fn check_shape(choices: &mut Choices, shape: Shape, sets: &[&str]) -> Result<(), String> {
     let (words, invocations) = generate_shape(choices, shape);
     let original = Module::parse(&words).ok_or("the program is malformed")?;
@@ -55,6 +56,9 @@ pub fn check_shape(choices: &mut Choices, shape: Shape, sets: &[&str]) -> Result
                 Some(found) if found == expected => {}
                 Some(_) => return Err(context("other results".to_owned())),
                 None => return Err(context(format!("a report: {:?}", found.ends))),
+            }
+            if uses_values_behind_loops(&checked, &original) && !uses_values_behind_loops(&original, &original) {
+                return Err(context("a value of a loop is used behind it".to_owned()));
             }
             let pointers = [&original, &checked].map(pointer_variables);
             if pointers[1] > pointers[0] {
