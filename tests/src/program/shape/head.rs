@@ -19,6 +19,7 @@ impl ShapeWriter<'_> {
                 if has_addresses {
                     self.line("#extension GL_EXT_buffer_reference : require");
                     self.line("struct Pair { uint first; uint second; };");
+                    self.line("layout(buffer_reference) buffer Node;");
                     self.line("layout(buffer_reference, std430, buffer_reference_align = 16) buffer Node {");
                     self.line("    uint words[16]; uvec4 vector; Node next; uvec2 unused; Pair pairs[4];");
                     self.line("};");
