@@ -57,22 +57,15 @@ pub enum Start {
 
 /// A program of a package of Debian unstable. `@` in its arguments is the folder `usr` of the package.
 pub struct Unstable {
-    /// The package.
     pub package: &'static str,
-    /// The program, a path in that folder.
+    /// A path in that folder.
     pub program: &'static str,
-    /// The folder in that folder in which the program starts.
+    /// Folder in that folder.
     pub starts_in: &'static str,
 }
 
-const VKMARK_PROGRAM: Unstable = Unstable {
-    package: "vkmark",
-    program: "bin/vkmark",
-    starts_in: "",
-};
-
 /// Its backends have to be in the folder in which it starts.
-const GGML_PROGRAM: Unstable = Unstable {
+const GGML: Unstable = Unstable {
     package: "libggml0-backend-vulkan",
     program: "libexec/x86_64-linux-gnu/ggml/test-backend-ops",
     starts_in: "lib/x86_64-linux-gnu/ggml/backends0",
@@ -257,12 +250,19 @@ pub const APPS: &[App] = &[
     },
     App {
         name: "vkmark",
-        command: Start::Unstable(VKMARK_PROGRAM, VKMARK),
+        command: Start::Unstable(
+            Unstable {
+                package: "vkmark",
+                program: "bin/vkmark",
+                starts_in: "",
+            },
+            VKMARK,
+        ),
         expected: Expected::Equal,
     },
     App {
         name: "ggml: state space scans",
-        command: Start::Unstable(GGML_PROGRAM, &["test", "-o", "SSM_SCAN", "-b", "Vulkan0"]),
+        command: Start::Unstable(GGML, &["test", "-o", "SSM_SCAN", "-b", "Vulkan0"]),
         expected: Expected::Equal,
     },
     // slang-rhi takes the size in front of the message for its text; see docs/upstream/slang-rhi.md.

@@ -1,19 +1,6 @@
 //! Accesses to shared arrays and buffers, and terms that may fail only in a wrong program.
 
-use super::ShapeWriter;
-
-/// How invocations use an array between two barriers.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Use {
-    /// Invocation `l` has the elements `l * factor + first`, modulo their number.
-    Own {
-        /// An odd number.
-        factor: u32,
-        first: u32,
-    },
-    /// All load any.
-    Read,
-}
+use super::{ShapeWriter, Use};
 
 impl ShapeWriter<'_> {
     pub(super) fn choose_uses(&mut self) {

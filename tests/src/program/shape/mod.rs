@@ -12,12 +12,24 @@ mod loops;
 mod one_address;
 
 use super::Language;
-use accesses::Use;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::Shape;
 
 /// Fewest and most accesses of straight code.
 const ACCESSES: (u32, u32) = (12, 80);
+
+/// How invocations use an array between two barriers.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    /// Invocation `l` has the elements `l * factor + first`, modulo their number.
+    Own {
+        /// An odd number.
+        factor: u32,
+        first: u32,
+    },
+    /// All load any.
+    Read,
+}
 
 /// A program of a shape, and the invocations of its one workgroup.
 pub fn shape_program(language: Language, choices: &mut Choices, shape: Shape) -> (String, u32) {
