@@ -4,6 +4,7 @@
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
 use crate::message_type::Type;
+use crate::shared_access::SharedAccess;
 use crate::site_values::SiteValues;
 use crate::specialization::{LocalSize, SpecConstant};
 use crate::template::Template;
@@ -73,6 +74,9 @@ pub struct SiteTable {
     /// Every print, if the module was rewritten with prints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prints: Vec<PrintSite>,
+    /// The accesses that races name by their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared_accesses: Vec<SharedAccess>,
     /// The scalar constants that pipelines can specialise, by `SpecId`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<SpecConstant>,

@@ -2,6 +2,7 @@
 
 use crate::spv::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use vkabort_record::shared_access::SharedAccess;
 
 /// Planted aborts, by ids that later passes keep until the sites are numbered.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(crate) struct Planted {
     pub(crate) operations: HashMap<Id, Id>,
     /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
     pub(crate) guards: HashSet<Id>,
+    /// The accesses that messages of races name by their number.
+    pub(crate) shared_accesses: Vec<SharedAccess>,
     /// Checks that were left out, for the log.
     pub(crate) warnings: Vec<String>,
     /// The function without parameters that an invocation calls before it ends because another one has aborted.

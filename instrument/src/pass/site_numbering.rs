@@ -217,6 +217,7 @@ impl SiteBuilder<'_, '_> {
                 warnings: warnings(index, &self.sites),
                 sites: self.sites,
                 prints: Vec::new(),
+                shared_accesses: self.inputs.planted.shared_accesses.clone(),
                 constants: spec_constants(index, self.names),
             },
             offsets: index.aborts().map(|offset| offset as u32).collect(),

@@ -1,6 +1,7 @@
 //! A site and its surroundings: what reports of its aborts have in common.
 
 use crate::message::Message;
+use crate::race::race_text;
 use crate::report::data::{ModuleInfo, StageReport};
 use crate::report::site_report::SiteReport;
 use crate::site::{EntryPoint, Site, SiteTable};
@@ -55,10 +56,14 @@ impl<'a> SiteContext<'a> {
 
     /// Decodes a message of the site.
     pub(crate) fn message(self, payload: &[u8]) -> Message {
-        match self.site {
-            Some(site) => Message::of_site(site, payload),
-            None => Message::untyped(payload),
+        let Some(site) = self.site else {
+            return Message::untyped(payload);
+        };
+        let mut message = Message::of_site(site, payload);
+        if let Some(text) = self.table.and_then(|table| race_text(table, site, &message.value)) {
+            message.text = text;
         }
+        message
     }
 
     /// What records of the site hold besides the message.

@@ -62,7 +62,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes whether the invocation ends if a test `failed`.
-    pub(super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
+    pub(in super::super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
         let ModulePlanter {
             out,
             helpers,
@@ -83,7 +83,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes what is behind the label of a block that ends the invocation.
-    pub(super) fn write_end(
+    pub(in super::super) fn write_end(
         &mut self,
         check: Check,
         place: &Place<'w>,

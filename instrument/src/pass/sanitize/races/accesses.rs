@@ -114,8 +114,8 @@ impl SharedAccess {
         Some(access)
     }
 
-    /// Writes the number of the first scalar that it accesses, from the word `base` on; the greatest one if an index is out of bounds.
-    pub(super) fn write_first(&self, out: &mut Emitter, index: &Index<'_>, base: u32) -> Id {
+    /// Writes the number of the first scalar that it accesses, plus `base`; `outside` if an index is out of bounds.
+    pub(super) fn write_first(&self, out: &mut Emitter, index: &Index<'_>, (base, outside): (u32, u32)) -> Id {
         let (bool, uint) = (out.bool(), out.uint());
         let mut first = out.constant(base.saturating_add(self.first));
         let mut is_inside: Option<Id> = None;
@@ -133,7 +133,7 @@ impl SharedAccess {
                 None => is_below,
             });
         }
-        let outside = out.constant(u32::MAX);
+        let outside = out.constant(outside);
         is_inside.map_or(first, |is_inside| {
             out.emit(op::Select, uint, (is_inside, first, outside))
         })

@@ -3,11 +3,11 @@
 //!
 //! "If two operations access the same memory location, at least one is a write, one of them is not atomic, and neither happens before
 //! the other, there is a data race" (Vulkan specification, Memory Model, Data Races). Each access is recorded in the shadow of its
-//! scalars (`functions`), right before it is made:
+//! scalars (`functions`), before it is made, or with others behind it (`stretch`, `log`):
 //!
 //! ```text
 //! %at = number of the scalar
-//! %old = FunctionCall %vkabort_write %at %site, %failed = INotEqual %old 0
+//! %other = FunctionCall %vkabort_record %at %description, %failed = INotEqual %other 0
 //! Store %pointer %value
 //! ```
 //!
@@ -29,10 +29,12 @@
 mod accesses;
 mod epochs;
 mod functions;
+mod log;
 #[cfg(test)]
 mod protocol_tests;
 pub(super) mod records;
 mod sites;
+mod stretch;
 mod synchronization;
 mod uniform_values;
 mod word;
@@ -47,8 +49,10 @@ use super::scalars::{find, quote};
 use crate::edit::emitter::Emitter;
 use crate::sanitize::Check;
 use crate::spv::{Id, op};
-use records::RecordedAccess;
-use word::{Kind, write_is, write_is_store_at, write_who};
+use log::{MAX_WORDS, element};
+use stretch::{Entry, Stretches};
+use vkabort_record::race::{ACCESS, ACCESSED, OTHERS};
+use word::{Kind, write_is, write_site, write_who};
 
 /// Plants the check into a function.
 pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
@@ -59,6 +63,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         let accesses = planter.module.races.accesses.get(&inst.offset)?;
         Some((*inst, accesses.clone()))
     });
+    let mut stretches = Stretches::new(planter.index);
     for (block, (inst, accesses)) in found {
         let position = planter
             .selected_position(block, &inst)
@@ -71,32 +76,47 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
                 guarded: inst,
                 position,
             };
-            plant_access(planter, &place, &recorded);
+            stretches.add(place, recorded);
+        }
+    }
+    for entries in stretches.finish() {
+        match entries.as_slice() {
+            [only] if only.recorded.access.scalars == 1 => plant_access(planter, only),
+            entries => plant_stretch(planter, entries),
         }
     }
 }
 
-/// What the message of a race says, by the access before.
-#[derive(Clone, Copy)]
-struct Variant {
-    before: Kind,
-    text: &'static str,
+/// Plants the record of an access to one scalar.
+fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, entry: &Entry<'w>) {
+    let text = Text::new(planter, entry);
+    let (index, recorded) = (planter.index, &entry.recorded);
+    let ModulePlanter {
+        out,
+        shadow,
+        guards,
+        races,
+        ..
+    } = &mut *planter.module;
+    let Some(functions) = &mut races.functions else { return };
+    let record = functions.record((out, shadow, guards), recorded.home);
+    let write_failed = |out: &mut Emitter| {
+        let bases = (recorded.base, MAX_WORDS);
+        let element = recorded.access.write_first(out, index, bases);
+        let [description, zero] = [recorded.description(), 0].map(|value| out.constant(value));
+        let other = out.calculate(op::FunctionCall, (record, element, description));
+        let bool = out.bool();
+        (out.emit(op::INotEqual, bool, (other, zero)), other)
+    };
+    planter.plant_with(Check::Races, &entry.place, write_failed, |out, other| {
+        text.message(out, other)
+    });
 }
 
-/// Plants the record of an access, and an abort for each kind of access that it may race with.
-fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, recorded: &RecordedAccess) {
-    let variants: Vec<Variant> = [
-        (Kind::Store, "is stored by"),
-        (Kind::Atomic, "is changed by an atomic of"),
-        (Kind::Load, "is read by"),
-        (Kind::Loads, "is read by several, one of them"),
-    ]
-    .into_iter()
-    .filter(|(before, _)| recorded.can_race_with(*before))
-    .map(|(before, text)| Variant { before, text })
-    .collect();
-    let name = planter.expressions().memory(recorded.access.pointer, 0);
-    let name = name.map_or_else(|| "an element of shared memory".to_owned(), |name| format!("`{name}`"));
+/// Plants the record of several accesses in front of the last one, and an abort for each.
+fn plant_stretch<'w>(planter: &mut Planter<'_, '_, 'w>, entries: &[Entry<'w>]) {
+    let Some((last, before)) = entries.split_last() else { return };
+    let texts: Vec<Text> = entries.iter().map(|entry| Text::new(planter, entry)).collect();
     let index = planter.index;
     let ModulePlanter {
         out,
@@ -105,78 +125,88 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, place: &Place<'w>, record
         races,
         ..
     } = &mut *planter.module;
-    let invocation = shadow.invocation(out);
     let Some(functions) = &mut races.functions else { return };
-    let (kind, scalars) = (recorded.access.kind, recorded.access.scalars);
-    let recorder = functions.recorder((&mut *out, shadow, &mut *guards), (kind, recorded.home), scalars);
-    let text = Text {
-        name,
-        kind,
-        line: recorded.line,
-        line_of: (!races.lines.is_empty()).then(|| functions.line(out, guards, &races.lines)),
-        who: if races.by_subgroup { "subgroup" } else { "invocation" },
-        invocation,
-        quoted: recorded.line.is_none().then(|| quote(&place.guarded)),
+    let log = functions.log((out, shadow, guards), last.recorded.home);
+    let write_entry = |out: &mut Emitter, number: u32, Entry { recorded, .. }: &Entry<'_>| {
+        let base = element(recorded.base, recorded.access.scalars);
+        let element = recorded.access.write_first(out, index, (base, MAX_WORDS));
+        log.write_entry(out, number, element, recorded.description());
     };
+    for (number, entry) in (0..).zip(before) {
+        planter.insert(entry.place.offset, |out| write_entry(out, number, entry));
+    }
     let write_failed = |out: &mut Emitter| {
-        let at = recorded.access.write_first(out, index, recorded.base);
-        let old = recorder.write(out, at, recorded.site);
+        write_entry(out, before.len() as u32, last);
         let (bool, zero) = (out.bool(), out.constant(0));
-        let races = out.emit(op::INotEqual, bool, (old, zero));
-        match recorded.same.filter(|_| kind == Kind::Store) {
-            Some(sites) => {
-                let is_same = write_is_store_at(out, old, sites);
-                let differs = out.emit(op::LogicalNot, bool, is_same);
-                (out.emit(op::LogicalAnd, bool, (races, differs)), old)
-            }
-            None => (races, old),
-        }
+        let number = log.write_record(out, entries.len() as u32);
+        (out.emit(op::INotEqual, bool, (number, zero)), number)
     };
-    planter.plant_variants(
-        (Check::Races, place),
-        &variants,
-        write_failed,
-        |out, variant, old| write_is(out, old, variant.before),
-        |out, variant, old| text.message(out, variant, old),
-    );
+    let aborts: Vec<(&Place<'w>, &Text)> = entries.iter().map(|entry| &entry.place).zip(&texts).collect();
+    planter.plant_numbered((Check::Races, &last.place), &aborts, write_failed, |out, text| {
+        let other = log.write_other(out);
+        text.message(out, other)
+    });
 }
 
 /// The parts of the messages of an access.
 struct Text {
     name: String,
     kind: Kind,
+    /// Whether it may race with anything but stores.
+    has_others: bool,
     line: Option<u32>,
-    /// The function that returns the line of the other access.
-    line_of: Option<Id>,
-    who: &'static str,
-    /// The private variable with the number of the invocation.
+    /// The private variable with the number of the invocation, and that of the subgroup if the shadow names subgroups.
     invocation: Id,
+    subgroup: Option<Id>,
     quoted: Option<String>,
 }
 
 impl Text {
-    /// The message of a race with the access in `old`.
-    fn message(&self, out: &mut Emitter, variant: &Variant, old: Id) -> Message {
-        let uint = out.uint();
-        let who = write_who(out, old);
-        let mut message = Message::default();
-        message.push_literal(&format!("{} {} ", self.name, variant.text));
-        message.push_text(&format!("{} %u", self.who));
-        message = message.with(uint, who);
-        if let Some(line_of) = self.line_of {
-            let line = out.calculate(op::FunctionCall, (line_of, old));
-            message.push_text(" at line %u");
-            message = message.with(uint, line);
+    fn new(planter: &mut Planter<'_, '_, '_>, Entry { place, recorded, named }: &Entry<'_>) -> Self {
+        let name = planter.expressions().memory(*named, 0);
+        let ModulePlanter { out, shadow, races, .. } = &mut *planter.module;
+        Self {
+            name: name.map_or_else(|| "an element of shared memory".to_owned(), |name| format!("`{name}`")),
+            kind: recorded.access.kind,
+            has_others: recorded.races_with_others(),
+            line: recorded.line,
+            invocation: shadow.invocation(out),
+            subgroup: races.by_subgroup.then(|| shadow.subgroup(out)),
+            quoted: recorded.line.is_none().then(|| quote(&place.guarded)),
         }
-        let verb = match (self.kind, variant.before) {
-            (Kind::Store, Kind::Store) => "by",
-            (Kind::Store, _) => "stored by",
-            (Kind::Atomic, _) => "changed by an atomic of",
-            (Kind::Load | Kind::Loads, _) => "read by",
-        };
+    }
+
+    /// The message of a race with the access in `other`. The host replaces parts of it (`vkabort_record::race`).
+    fn message(&self, out: &mut Emitter, other: Id) -> Message {
+        let uint = out.uint();
+        let (who, site) = (write_who(out, other), write_site(out, other));
         let invocation = out.calculate(op::Load, self.invocation);
-        message.push_text(&format!(" and {verb} invocation %u"));
+        let mut message = Message::default();
+        message.push_literal(&self.name);
+        let verb = if self.has_others { ACCESSED } else { "is stored by" };
+        let by = if self.subgroup.is_some() { "subgroup" } else { "invocation" };
+        message.push_text(&format!(" {verb} {by} %u{ACCESS}"));
+        message = message.with(uint, who).with(uint, site);
+        if self.has_others {
+            let is_many = write_is(out, other, Kind::Loads);
+            let [one, zero] = [1, 0].map(|value| out.constant(value));
+            let others = out.calculate(op::Select, (is_many, one, zero));
+            message.push_text(OTHERS);
+            message = message.with(uint, others);
+        } else {
+            message.push_text(match self.kind {
+                Kind::Store => " and by",
+                Kind::Atomic => " and changed by an atomic of",
+                Kind::Load | Kind::Loads => " and read by",
+            });
+        }
+        message.push_text(" invocation %u");
         message = message.with(uint, invocation);
+        if let Some(subgroup) = self.subgroup {
+            let subgroup = out.calculate(op::Load, subgroup);
+            message.push_text(" of subgroup %u");
+            message = message.with(uint, subgroup);
+        }
         if let Some(line) = self.line {
             message.push_literal(&format!(" at line {line}"));
         }

@@ -3,7 +3,7 @@
 use super::super::workgroup::home::Home;
 use super::accesses::SharedAccess;
 use super::functions::RaceFunctions;
-use super::word::Kind;
+use super::word::{self, Kind};
 use rustc_hash::FxHashMap as HashMap;
 
 /// The accesses of a module that are recorded.
@@ -12,8 +12,6 @@ pub(crate) struct Races {
     /// By word offset of their instruction.
     pub(super) accesses: HashMap<usize, Vec<RecordedAccess>>,
     pub(super) functions: Option<RaceFunctions>,
-    /// Lines by site, unless a site has none.
-    pub(super) lines: Vec<u32>,
     /// Whether the shadow names subgroups instead of invocations.
     pub(super) by_subgroup: bool,
 }
@@ -34,12 +32,14 @@ pub(super) struct RecordedAccess {
 }
 
 impl RecordedAccess {
-    /// Whether an earlier access of this kind may race with it.
-    pub(super) fn can_race_with(&self, before: Kind) -> bool {
-        let exists = match before {
-            Kind::Loads => self.kinds.contains(&Kind::Load),
-            _ => self.kinds.contains(&before),
-        };
-        exists && (self.access.kind == Kind::Store || before == Kind::Store)
+    /// Its description in the shadow.
+    pub(super) fn description(&self) -> u32 {
+        let kind = self.access.kind;
+        word::description(kind, self.site, self.same.filter(|_| kind == Kind::Store))
+    }
+
+    /// Whether it may race with anything but stores.
+    pub(super) fn races_with_others(&self) -> bool {
+        self.access.kind == Kind::Store && self.kinds.iter().any(|kind| *kind != Kind::Store)
     }
 }

@@ -7,6 +7,7 @@ use super::super::workgroup::layout::SharedLayout;
 use super::super::workgroup::shared_scalar::SharedScalar;
 use super::accesses::{SharedAccess, is_shared, memory_accesses};
 use super::functions::RaceFunctions;
+use super::log::MAX_WORDS;
 use super::records::RecordedAccess;
 use super::synchronization::Synchronization;
 use super::uniform_values::UniformValues;
@@ -18,6 +19,7 @@ use crate::sanitize::Check;
 use crate::spv::{Id, op, op_sets};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use vkabort_record::shared_access::{SharedAccess as SiteAccess, SharedAccessKind};
 
 /// Finds the accesses to record, and plants what counts epochs.
 pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
@@ -142,7 +144,8 @@ fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: 
     let by_size: BTreeSet<(u32, Id)> = variables.iter().filter_map(scalars).collect();
     let mut bases = HashMap::default();
     for (scalars, variable) in by_size {
-        let shared = module.shadow.reserve(scalars).map(|first| (Home::Shared, first));
+        let is_short = |first: &u32| first.saturating_add(scalars) <= MAX_WORDS;
+        let shared = module.shadow.reserve(scalars).filter(is_short).map(|first| (Home::Shared, first));
         let reserved = shared.or_else(|| Some((Home::Block, reserve_in_block(module, variable, scalars)?)));
         if let Some((home, first)) = reserved {
             bases.insert(variable, Base { home, first, scalars });
@@ -185,7 +188,11 @@ fn reserve_in_block(module: &mut ModulePlanter<'_, '_>, variable: Id, words: u32
     shadow.block.as_mut()?.reserve(words)
 }
 
-/// Numbers the sites of accesses: one for each line and, of stores, value. Sites that store the same value have consecutive numbers.
+/// What the accesses of a site have in common: the value, if they store one that is the same in the workgroup, and what a message says
+/// of them.
+type SiteKey = (Id, SiteAccess);
+
+/// Numbers the sites of accesses. Sites that store the same value have consecutive numbers.
 fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>, bases: &HashMap<Id, Base>) {
     let index = module.index;
     let mut uniform = UniformValues::new(index);
@@ -208,19 +215,24 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
         }
         index.advance(&mut position.2, position.1, access.offset);
         position.1 = access.offset;
-        let line = module
-            .places
-            .location(function, &position.2)
-            .map(|location| location.line);
+        let location = module.places.location(function, &position.2);
+        let (file, line) = location.map_or_else(Default::default, |location| (location.file, location.line));
+        let kind = match access.kind {
+            Kind::Store => SharedAccessKind::Store,
+            Kind::Atomic => SharedAccessKind::Atomic,
+            Kind::Load | Kind::Loads => SharedAccessKind::Load,
+        };
         let value = access.value.filter(|value| uniform.is_uniform(*value));
-        keyed.push(((value.unwrap_or(Id::NONE), line.unwrap_or(0)), access));
+        keyed.push(((value.unwrap_or(Id::NONE), SiteAccess { kind, file, line }), access));
     }
-    let keys: BTreeSet<(Id, u32)> = keyed.iter().map(|(key, _)| *key).collect();
-    let numbers: BTreeMap<(Id, u32), u32> = keys
+    let keys: BTreeSet<&SiteKey> = keyed.iter().map(|(key, _)| key).collect();
+    let numbers: BTreeMap<&SiteKey, u32> = keys
         .iter()
         .copied()
         .zip((0..SITES - 1).chain(std::iter::repeat(SITES - 1)))
         .collect();
+    let named = keys.iter().take(SITES as usize - 1).map(|(_, access)| access.clone());
+    module.planted.shared_accesses = named.collect();
     let mut same: HashMap<Id, (u32, u32)> = HashMap::default();
     for ((value, _), number) in &numbers {
         let (first, count) = same.entry(*value).or_insert((*number, 0));
@@ -233,22 +245,19 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
             kinds.push(access.kind);
         }
     }
-    let has_lines = keys.len() < SITES as usize && keys.iter().all(|(_, line)| *line != 0);
-    if has_lines {
-        module.races.lines = keys.iter().map(|(_, line)| *line).collect();
-    }
-    for ((value, line), access) in keyed {
+    for (key, access) in &keyed {
+        let (value, SiteAccess { line, .. }) = key;
         let Some(Base { home, first, .. }) = bases.get(&access.variable).copied() else {
             continue;
         };
         let recorded = RecordedAccess {
             home,
             base: first,
-            site: numbers.get(&(value, line)).copied().unwrap_or(SITES - 1),
-            line: (line != 0).then_some(line),
-            same: same.get(&value).copied().filter(|_| value.is_some()),
+            site: numbers.get(key).copied().unwrap_or(SITES - 1),
+            line: (*line != 0).then_some(*line),
+            same: same.get(value).copied().filter(|_| value.is_some()),
             kinds: kinds.get(&access.variable).cloned().unwrap_or_default(),
-            access,
+            access: access.clone(),
         };
         module
             .races

@@ -4,6 +4,9 @@
 //! epoch (12 bits) | kind (3) | site (7) | who (10)
 //! ```
 //!
+//! The *description* of an access is what of its word is constant. In place of the epoch and `who` it has the first of the sites that
+//! store the same value, and their number: 0 unless the access stores a value that races with no other store of it.
+//!
 //! Each word is the greatest of those that the accesses of its scalar have written since the invocation began, so the order of the
 //! fields and of the kinds decides which access stays.
 
@@ -13,9 +16,9 @@ use crate::spv::{Id, op};
 const WHO_BITS: u32 = 10;
 const SITE_BITS: u32 = 7;
 const KIND_BITS: u32 = 3;
-pub(super) const SITE_SHIFT: u32 = WHO_BITS;
+const SITE_SHIFT: u32 = WHO_BITS;
 const KIND_SHIFT: u32 = WHO_BITS + SITE_BITS;
-pub(super) const EPOCH_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
+const EPOCH_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
 
 /// Most invocations of a workgroup.
 pub(super) const MAX_INVOCATIONS: u32 = 1 << WHO_BITS;
@@ -50,14 +53,40 @@ pub(super) fn write_is(out: &mut Emitter, word: Id, kind: Kind) -> Id {
     out.emit(op::IEqual, bool, (masked, bits))
 }
 
-/// Writes whether a word is of a store at one of `count` sites from `first` on.
-pub(super) fn write_is_store_at(out: &mut Emitter, word: Id, (first, count): (u32, u32)) -> Id {
+/// The description of an access. `same`: the first of the sites that store the same value, and their number.
+pub(super) fn description(kind: Kind, site: u32, same: Option<(u32, u32)>) -> u32 {
+    let (first, count) = same.unwrap_or_default();
+    first << EPOCH_SHIFT | kind.bits() | site << SITE_SHIFT | count
+}
+
+/// Writes the word of an access of `who` in an epoch.
+pub(super) fn write_word(out: &mut Emitter, description: Id, [who, epoch]: [Id; 2]) -> Id {
+    let fields = out.constant(KINDS | (SITES - 1) << SITE_SHIFT);
+    let own = out.calculate(op::BitwiseAnd, (description, fields));
+    let own = out.calculate(op::BitwiseOr, (own, who));
+    out.calculate(op::BitwiseOr, (own, epoch))
+}
+
+/// Writes whether a word is of a store of the value that an access with this description stores.
+pub(super) fn write_is_same(out: &mut Emitter, word: Id, description: Id) -> Id {
     let bool = out.bool();
-    let below = out.constant(Kind::Store.bits() | first << SITE_SHIFT);
-    let [mask, count] = [!(u32::MAX << EPOCH_SHIFT), count << SITE_SHIFT].map(|value| out.constant(value));
+    let [epoch_shift, site_shift] = [EPOCH_SHIFT, SITE_SHIFT].map(|value| out.constant(value));
+    let [mask, store] = [!(u32::MAX << EPOCH_SHIFT), Kind::Store.bits()].map(|value| out.constant(value));
+    let first = out.calculate(op::ShiftRightLogical, (description, epoch_shift));
+    let first = out.calculate(op::ShiftLeftLogical, (first, site_shift));
+    let first = out.calculate(op::BitwiseOr, (first, store));
+    let count = write_who(out, description);
+    let count = out.calculate(op::ShiftLeftLogical, (count, site_shift));
     let masked = out.calculate(op::BitwiseAnd, (word, mask));
-    let from_first = out.calculate(op::ISub, (masked, below));
+    let from_first = out.calculate(op::ISub, (masked, first));
     out.emit(op::ULessThan, bool, (from_first, count))
+}
+
+/// Writes the number of the site of a word.
+pub(super) fn write_site(out: &mut Emitter, word: Id) -> Id {
+    let [shift, mask] = [SITE_SHIFT, SITES - 1].map(|value| out.constant(value));
+    let site = out.calculate(op::ShiftRightLogical, (word, shift));
+    out.calculate(op::BitwiseAnd, (site, mask))
 }
 
 /// Writes the invocation or subgroup of a word.
