@@ -131,7 +131,8 @@ mod tests {
         race_text(&table, &site, &value)
     }
 
-    const STORE: &str = "`s` is accessed by invocation %u (access %u) and %u or more others, and stored by invocation %u at line 9";
+    const STORE: &str =
+        "`s` is accessed by invocation %u (access %u) and %u or more others, and stored by invocation %u at line 9";
 
     #[test]
     fn the_other_access_is_named() {

@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize::on_a_native_driver_without_a_failed_check" => finite(gpu), on_native(), set(SANITIZE), silent();
     "sanitize::an_abort_of_the_program_loses_its_device" => lost_by_own_abort(device), set(SANITIZE),
         logs(&["shader aborted: word 3 is 7"]);
-    "sanitize::an_abort_of_a_program_that_enables_nothing" => with_own_abort(gpu), set(SANITIZE),
+    "sanitize::an_abort_of_a_program_that_enables_nothing" => with_own_abort(gpu), alone(), set(SANITIZE),
         logs(&["shader aborted: word 3 is 7"]);
     "sanitize::aborts_continue_if_the_user_says_so" => continued(device), set(CONTINUE), logs(&["shader aborted: word 3 is 7"]);
     "sanitize::off_changes_nothing" => off(gpu), set(&[("sanitize", "off")]), silent();

@@ -14,14 +14,15 @@ use vkabort_record::compact::Origin;
 use vkabort_record::layout::SLOT_UNITS;
 use vkabort_record::site::CodeHash;
 
-const CHECKS: &[(&str, &str)] = &[("sanitize", "default")];
+/// The abort of the program itself does not lose the device, either.
+const CHECKS: &[(&str, &str)] = &[("sanitize", "default"), ("on_abort", "continue")];
 const LOGGED: &[(&str, &str)] = &[
     ("sanitize", "default"),
     ("log_level", "warning"),
     ("loop_timeout_ms", "0"),
 ];
 const LOSE: &[(&str, &str)] = &[("sanitize", "default"), ("on_abort", "lose")];
-const WITHOUT_VALUES: &[(&str, &str)] = &[("sanitize", "default"), ("values", "off")];
+const WITHOUT_VALUES: &[(&str, &str)] = &[("sanitize", "default"), ("values", "off"), ("on_abort", "continue")];
 /// The messages of both versions, each with its own values, and the name of the module.
 const BOTH: &[&str] = &[
     "shader aborted: division by zero",

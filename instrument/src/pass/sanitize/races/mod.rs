@@ -115,7 +115,9 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, entry: &Entry<'w>) {
 
 /// Plants the record of several accesses in front of the last one, and an abort for each.
 fn plant_stretch<'w>(planter: &mut Planter<'_, '_, 'w>, entries: &[Entry<'w>]) {
-    let Some((last, before)) = entries.split_last() else { return };
+    let Some((last, before)) = entries.split_last() else {
+        return;
+    };
     let texts: Vec<Text> = entries.iter().map(|entry| Text::new(planter, entry)).collect();
     let index = planter.index;
     let ModulePlanter {
@@ -184,7 +186,11 @@ impl Text {
         let mut message = Message::default();
         message.push_literal(&self.name);
         let verb = if self.has_others { ACCESSED } else { "is stored by" };
-        let by = if self.subgroup.is_some() { "subgroup" } else { "invocation" };
+        let by = if self.subgroup.is_some() {
+            "subgroup"
+        } else {
+            "invocation"
+        };
         message.push_text(&format!(" {verb} {by} %u{ACCESS}"));
         message = message.with(uint, who).with(uint, site);
         if self.has_others {

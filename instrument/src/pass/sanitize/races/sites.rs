@@ -145,7 +145,11 @@ fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: 
     let mut bases = HashMap::default();
     for (scalars, variable) in by_size {
         let is_short = |first: &u32| first.saturating_add(scalars) <= MAX_WORDS;
-        let shared = module.shadow.reserve(scalars).filter(is_short).map(|first| (Home::Shared, first));
+        let shared = module
+            .shadow
+            .reserve(scalars)
+            .filter(is_short)
+            .map(|first| (Home::Shared, first));
         let reserved = shared.or_else(|| Some((Home::Block, reserve_in_block(module, variable, scalars)?)));
         if let Some((home, first)) = reserved {
             bases.insert(variable, Base { home, first, scalars });
