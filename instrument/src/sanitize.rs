@@ -187,6 +187,8 @@ pub struct Sanitize {
     pub counts_all_loops: bool,
     /// Lets tests that nothing separates share a branch. Without it, each has its own.
     pub joins_tests: bool,
+    /// Most accesses to shared memory that [`Check::Races`] records by one loop. Each takes two words of a private array.
+    pub recorded_together: u32,
     /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
     /// lower aborts.
     pub loop_timeout: Option<LoopTimeout>,
@@ -226,6 +228,9 @@ impl Sanitize {
     }
 }
 
+/// GPUs keep arrays of some 30 words in registers.
+const DEFAULT_RECORDED_TOGETHER: u32 = 12;
+
 /// An address that no driver returns: to inspect output, not to execute it.
 const DEFAULT_BUFFER_TABLE: u64 = 0x4142_5446_4200;
 
@@ -236,6 +241,7 @@ impl Default for Sanitize {
             loop_budget: DEFAULT_LOOP_BUDGET,
             counts_all_loops: false,
             joins_tests: true,
+            recorded_together: DEFAULT_RECORDED_TOGETHER,
             loop_timeout: None,
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),

@@ -109,6 +109,7 @@ impl<'t> GoldenCase<'t> {
                 }
                 ("counts_all_loops", "on") => case.options.sanitize.counts_all_loops = true,
                 ("joins_tests", "off") => case.options.sanitize.joins_tests = false,
+                ("recorded_together", count) => case.options.sanitize.recorded_together = count.parse()?,
                 ("values", "on") => case.options.values = Values::On,
                 ("values", "auto") => case.options.values = Values::Auto,
                 ("values_size", bytes) => case.options.values_size = bytes.parse()?,

@@ -83,6 +83,29 @@ impl CallGraph {
         }
     }
 
+    /// How many paths of calls lead from entry points to each function: a compiler that inlines every call has as many copies of it.
+    /// O(functions + calls).
+    pub(crate) fn call_paths(&self, index: &Index<'_>) -> Table<FunctionIndex, u64> {
+        let mut paths: Table<FunctionIndex, u64> = index.functions.map(|_| 0);
+        let entries: BTreeSet<Id> = index.entry_points.iter().map(|entry| entry.function).collect();
+        for entry in entries.into_iter().filter_map(|entry| index.function_of(entry)) {
+            if let Some(paths) = paths.get_mut(entry) {
+                *paths += 1;
+            }
+        }
+        let (callees_first, _) = self.callees_first();
+        for caller in callees_first.into_iter().rev() {
+            let of_caller = paths.get(caller).copied().unwrap_or(0);
+            for call in self.calls_in(caller).iter() {
+                let callee = self.callee(call).and_then(|callee| paths.get_mut(callee));
+                if let Some(paths) = callee {
+                    *paths = paths.saturating_add(of_caller);
+                }
+            }
+        }
+        paths
+    }
+
     /// Calls in a function.
     pub(crate) fn calls_in(&self, function: FunctionIndex) -> Run<CallIndex> {
         self.calls.get(function).copied().unwrap_or_default()

@@ -11,6 +11,9 @@ const LOOP_INTERVAL: u32 = 1024;
 /// The same on CPU drivers, where a look is a load. An iteration may take long there, if loops that end soon are in it.
 const CPU_LOOP_INTERVAL: u32 = 256;
 
+/// Accesses that `races` records by one loop on CPU drivers, where a private array is memory, and each loop takes time to compile.
+const CPU_RECORDED_TOGETHER: u32 = 48;
+
 /// The options of the sanitizer on a device with these extensions, of which some are emulated.
 pub(super) fn sanitizer(
     settings: &Settings,
@@ -37,6 +40,9 @@ pub(super) fn sanitizer(
         }),
         ..settings.sanitizer()
     };
+    if physical.cpu {
+        sanitize.recorded_together = CPU_RECORDED_TOGETHER;
+    }
     if let Some(limit) = physical.loop_limit.filter(|_| settings.loop_budget.is_none()) {
         sanitize.loop_budget = budget_below(limit);
     }

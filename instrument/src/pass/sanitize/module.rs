@@ -2,6 +2,7 @@
 
 use super::addresses::buffer_finder::BufferFinder;
 use super::addresses::limits::Limits;
+use super::addresses::searches::Searches;
 use super::barriers::counters::Barriers;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
@@ -63,6 +64,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     /// Tests addresses.
     pub(super) buffer_finder: Option<BufferFinder>,
     pub(super) limits: Limits,
+    pub(super) searches: Searches,
     pub(super) helpers: Helpers,
     /// Loads of what nothing may have stored.
     pub(super) unstored: UnstoredLoads<'w>,
@@ -99,6 +101,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             counting: BTreeSet::new(),
             buffer_finder: None,
             limits: Limits::default(),
+            searches: Searches::default(),
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),
@@ -114,6 +117,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     ///
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
+        self.planted.warnings.extend(self.searches.warning());
         if self.planted.checks.is_empty() {
             // Code that prepares checks is not used.
             return Ok((Edits::default(), self.planted));

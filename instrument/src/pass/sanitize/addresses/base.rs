@@ -79,14 +79,14 @@ impl Bases {
         })
     }
 
-    /// The buffer of a pointer through which memory is accessed at `point`.
+    /// The buffer of a pointer through which memory is accessed at `point`. `None` if the module has enough searches.
     pub(super) fn of(
         &mut self,
         planter: &mut Planter<'_, '_, '_>,
         facts: &ValueFacts<'_, '_, '_, '_>,
         pointer: Id,
         point: &EffectPoint,
-    ) -> Base {
+    ) -> Option<Base> {
         let here = (point.block, point.offset);
         let graph = &facts.function.graph;
         let dominates = |(block, offset): Point| match block == point.block {
@@ -101,7 +101,14 @@ impl Bases {
         };
         let ranges = self.ranges.entry(pointer).or_default();
         if let Some((at, range)) = ranges.find(graph, here) {
-            return base(planter, *at, *range);
+            return Some(base(planter, *at, *range));
+        }
+        if !planter
+            .module
+            .searches
+            .take(planter.index, &planter.module.graph, facts.function.number)
+        {
+            return None;
         }
         let definitions = self.definitions.get_or_insert_with(|| definitions(planter));
         let definition = definitions.get(&pointer).copied();
@@ -120,7 +127,7 @@ impl Bases {
             out.emit(op::FunctionCall, range, (buffer_of, address))
         });
         ranges.insert(graph, at, (at, range));
-        base(planter, at, range)
+        Some(base(planter, at, range))
     }
 }
 

@@ -31,6 +31,7 @@ mod extent;
 pub(super) mod limits;
 mod offset;
 mod physical;
+pub(super) mod searches;
 mod test;
 
 use super::accesses::{Access, accesses};
@@ -121,7 +122,9 @@ fn plant_tests<'w>(
         return;
     }
     let test = if tested.bounds {
-        let base = bases.of(planter, facts, base, &point);
+        let Some(base) = bases.of(planter, facts, base, &point) else {
+            return;
+        };
         tests.of(planter, physical, tested, &base)
     } else {
         Test::Address { range: None }

@@ -43,16 +43,19 @@ pub(super) struct RaceFunctions {
     who: Id,
     /// Words of the shadow in shared memory.
     words: u32,
+    /// Most entries of a log.
+    entries: u32,
 }
 
 impl RaceFunctions {
-    /// `who`: the private variable that identifies an invocation or subgroup. `words`: of the shadow in shared memory.
+    /// `who`: the private variable that identifies an invocation or subgroup. `words`: of the shadow in shared memory. `entries`: the most of
+    /// a log.
     pub(super) fn new(
         out: &mut Emitter,
         shadow: &mut WorkgroupShadow,
         functions: &mut Code,
         (who, size): (Id, Id),
-        words: u32,
+        (words, entries): (u32, u32),
     ) -> Self {
         let (uint, void, first) = (out.uint(), out.void(), out.constant(FIRST_EPOCH));
         let variable = |out: &mut Emitter, name| {
@@ -79,6 +82,7 @@ impl RaceFunctions {
             observed,
             who,
             words,
+            entries,
         }
     }
 
@@ -120,7 +124,7 @@ impl RaceFunctions {
             return *log;
         }
         let record = self.record((&mut *out, &mut *shadow, &mut *functions), home);
-        let log = Log::new(out, shadow, functions, record);
+        let log = Log::new((out, shadow, functions), record, self.entries);
         self.logs.push((home, log));
         log
     }

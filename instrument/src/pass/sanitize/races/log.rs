@@ -17,8 +17,6 @@ use crate::edit::emitter::Emitter;
 use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Literal, op};
 
-/// Most accesses of a stretch. GPUs keep arrays of some 30 words in registers.
-pub(super) const MAX_ENTRIES: u32 = 12;
 const SCALARS_SHIFT: u32 = 20;
 /// Most words of a shadow.
 pub(super) const MAX_WORDS: u32 = (1 << SCALARS_SHIFT) - 1;
@@ -39,9 +37,13 @@ pub(super) fn element(first: u32, scalars: u32) -> u32 {
 }
 
 impl Log {
-    /// `record`: the function that records one access.
-    pub(super) fn new(out: &mut Emitter, shadow: &mut WorkgroupShadow, functions: &mut Code, record: Id) -> Self {
-        let (uint, zero, length) = (out.uint(), out.constant(0), out.constant(2 * MAX_ENTRIES));
+    /// `record`: the function that records one access. `most`: entries.
+    pub(super) fn new(
+        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        record: Id,
+        most: u32,
+    ) -> Self {
+        let (uint, zero, length) = (out.uint(), out.constant(0), out.constant(most.saturating_mul(2)));
         let array = out.array(uint, length);
         let null = out.value(op::ConstantNull, array, ());
         let entries = out.private(array, null);

@@ -29,6 +29,7 @@
 mod accesses;
 mod epochs;
 mod functions;
+mod inlined;
 mod log;
 #[cfg(test)]
 mod protocol_tests;
@@ -63,7 +64,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         let accesses = planter.module.races.accesses.get(&inst.offset)?;
         Some((*inst, accesses.clone()))
     });
-    let mut stretches = Stretches::new(planter.index);
+    let mut stretches = Stretches::new(planter.index, planter.options().sanitize.recorded_together);
     for (block, (inst, accesses)) in found {
         let position = planter
             .selected_position(block, &inst)

@@ -7,6 +7,7 @@ use super::super::workgroup::layout::SharedLayout;
 use super::super::workgroup::shared_scalar::SharedScalar;
 use super::accesses::{SharedAccess, is_shared, memory_accesses};
 use super::functions::RaceFunctions;
+use super::inlined::too_often_inlined;
 use super::log::MAX_WORDS;
 use super::records::RecordedAccess;
 use super::synchronization::Synchronization;
@@ -59,6 +60,7 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         guards,
         edits,
         graph,
+        options,
         ..
     } = &mut *module;
     let size = shadow.size(out);
@@ -66,7 +68,8 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         true => shadow.subgroup(out),
         false => shadow.invocation(out),
     };
-    let functions = RaceFunctions::new(out, shadow, guards, (who, size), words);
+    let entries = options.sanitize.recorded_together.max(1);
+    let functions = RaceFunctions::new(out, shadow, guards, (who, size), (words, entries));
     let void = out.void();
     for offset in synchronization.barriers {
         out.emit(op::FunctionCall, void, functions.next_epoch);
@@ -249,12 +252,13 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
             kinds.push(access.kind);
         }
     }
+    let mut all: Vec<RecordedAccess> = Vec::with_capacity(keyed.len());
     for (key, access) in &keyed {
         let (value, SiteAccess { line, .. }) = key;
         let Some(Base { home, first, .. }) = bases.get(&access.variable).copied() else {
             continue;
         };
-        let recorded = RecordedAccess {
+        all.push(RecordedAccess {
             home,
             base: first,
             site: numbers.get(key).copied().unwrap_or(SITES - 1),
@@ -262,12 +266,13 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
             same: same.get(value).copied().filter(|_| value.is_some()),
             kinds: kinds.get(&access.variable).cloned().unwrap_or_default(),
             access: access.clone(),
-        };
-        module
-            .races
-            .accesses
-            .entry(recorded.access.offset)
-            .or_default()
-            .push(recorded);
+        });
+    }
+    let left_out = too_often_inlined(module, &all);
+    for recorded in all {
+        if !left_out.contains(&recorded.access.function) {
+            let accesses = &mut module.races.accesses;
+            accesses.entry(recorded.access.offset).or_default().push(recorded);
+        }
     }
 }

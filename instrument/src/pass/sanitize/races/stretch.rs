@@ -7,7 +7,7 @@
 use super::super::place::Place;
 use super::super::workgroup::home::Home;
 use super::accesses::SharedAccess;
-use super::log::{MAX_ENTRIES, MAX_SCALARS};
+use super::log::MAX_SCALARS;
 use super::records::RecordedAccess;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::BlockIndex;
@@ -32,6 +32,7 @@ pub(super) type Entries<'w> = Vec<Entry<'w>>;
 /// Divides the accesses of a function, which come in its order, into stretches.
 pub(super) struct Stretches<'i, 'w> {
     index: &'i Index<'w>,
+    most: usize,
     /// The block and offset of the last access.
     last: Option<(BlockIndex, usize)>,
     open: [(Home, Entries<'w>); 2],
@@ -39,9 +40,11 @@ pub(super) struct Stretches<'i, 'w> {
 }
 
 impl<'i, 'w> Stretches<'i, 'w> {
-    pub(super) fn new(index: &'i Index<'w>) -> Self {
+    /// `most`: accesses of a stretch.
+    pub(super) fn new(index: &'i Index<'w>, most: u32) -> Self {
         Self {
             index,
+            most: most.max(1) as usize,
             last: None,
             open: [Home::Shared, Home::Block].map(|home| (home, Vec::new())),
             done: Vec::new(),
@@ -75,7 +78,7 @@ impl<'i, 'w> Stretches<'i, 'w> {
             let mut stretch = Vec::new();
             for entry in join_runs(mem::take(entries)) {
                 stretch.push(entry);
-                if stretch.len() as u32 == MAX_ENTRIES {
+                if stretch.len() == self.most {
                     self.done.push(mem::take(&mut stretch));
                 }
             }
@@ -129,7 +132,7 @@ fn end_run<'w>(run: &mut Entries<'w>, joined: &mut Entries<'w>) {
 }
 
 /// Whether an access is like another one, to the scalars behind it.
-fn follows(one: &RecordedAccess, next: &RecordedAccess) -> bool {
+pub(super) fn follows(one: &RecordedAccess, next: &RecordedAccess) -> bool {
     let (before, after) = (&one.access, &next.access);
     before.variable == after.variable
         && one.site == next.site
