@@ -1,38 +1,34 @@
-//! Functions whose accesses are left out, since drivers inline each call: the record of an access is compiled once for each path of calls
-//! that leads to it.
-//!
-//! On lavapipe (Mesa 22.3 to 26) and SwiftShader, a record takes some 5 ms, and memory: FFmpeg's encoder of FFV1 has a function that is
-//! inlined 59 times, and would take minutes and gigabytes.
+//! Functions whose accesses are left out, since drivers inline each call: the record of a stretch is compiled once for each path of calls
+//! that leads to it, and lavapipe takes a time that grows with the square of their number.
 
 use super::super::module::ModulePlanter;
 use super::records::RecordedAccess;
-use super::stretch::follows;
+use super::stretch::continues;
 use crate::analysis::index::typed::FunctionIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most records of a module, with those that are inlined.
-const MAX_RECORDS: u64 = 2_000;
+/// Most stretches of a module, with those that are inlined.
+const MAX_STRETCHES: u64 = 200;
 
-/// The functions to leave out, those with the most records first. Warns of each. O(calls + accesses).
+/// The functions to leave out, those with the most stretches first. Warns of each. O(calls + accesses).
 pub(super) fn too_often_inlined(module: &mut ModulePlanter<'_, '_>, all: &[RecordedAccess]) -> BTreeSet<FunctionIndex> {
     let mut own: BTreeMap<FunctionIndex, u64> = BTreeMap::new();
     let mut before = None;
-    for recorded in all {
-        // Those of a run are one.
-        let is_run = before.is_some_and(|before| follows(before, recorded));
-        *own.entry(recorded.access.function).or_default() += u64::from(!is_run);
-        before = Some(recorded);
+    for access in all.iter().map(|recorded| &recorded.access) {
+        let is_joined = before.is_some_and(|before| continues(module.index, before, access.offset));
+        *own.entry(access.function).or_default() += u64::from(!is_joined);
+        before = Some(access.offset);
     }
     let paths = module.graph.call_paths(module.index);
-    let records = |(function, own): (&FunctionIndex, &u64)| {
+    let stretches = |(function, own): (&FunctionIndex, &u64)| {
         let paths = paths.get(*function).copied().unwrap_or(0);
         (own.saturating_mul(paths), *own, *function)
     };
-    let by_records: BTreeSet<(u64, u64, FunctionIndex)> = own.iter().map(records).collect();
+    let by_stretches: BTreeSet<(u64, u64, FunctionIndex)> = own.iter().map(stretches).collect();
     let (mut total, mut left_out) = (0_u64, BTreeSet::new());
-    for (records, own, number) in by_records {
-        total = total.saturating_add(records);
-        if total <= MAX_RECORDS {
+    for (stretches, own, number) in by_stretches {
+        total = total.saturating_add(stretches);
+        if total <= MAX_STRETCHES {
             continue;
         }
         left_out.insert(number);
@@ -40,7 +36,7 @@ pub(super) fn too_often_inlined(module: &mut ModulePlanter<'_, '_>, all: &[Recor
         let name = id.and_then(|id| module.places.expressions.names.name(module.index, id));
         let name = name.map_or_else(|| "a function".to_owned(), |name| format!("`{name}`"));
         module.planted.warnings.push(format!(
-            "races in {name} are not checked: its {own} accesses to shared memory are {records} once calls are inlined, which drivers take \
+            "races in {name} are not checked: its {own} stretches of accesses to shared memory are {stretches} once calls are inlined, which drivers take \
              too long to compile"
         ));
     }

@@ -6,10 +6,12 @@
 //! uint vkabort_record_all(uint count)            0, or 1 + the number of the first of them that races
 //!     for (n = 0, k = 0; n < count; k < scalars - 1 ? k++ : (n++, k = 0))
 //!         old = vkabort_record(element + k, description)
-//!         if (old != 0 and it is the first) vkabort_other = old, first = n + 1
+//!         if (old != 0 and vkabort_racing == 0) vkabort_other = old, vkabort_racing = n + 1
+//!     return vkabort_racing
 //! ```
 //!
-//! Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
+//! The results are in variables: of values of the loop, SwiftShader and Mesa 22.3 give those of the last iteration to invocations that left
+//! earlier. Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
 
 use super::super::code::write_function;
 use super::super::workgroup::shadow::WorkgroupShadow;
@@ -50,11 +52,13 @@ impl Log {
         out.name(entries, "vkabort_log");
         let other = out.private(uint, zero);
         out.name(other, "vkabort_other");
-        shadow.globals.extend([entries, other]);
+        let racing = out.private(uint, zero);
+        out.name(racing, "vkabort_racing");
+        shadow.globals.extend([entries, other, racing]);
         let types: (Id, &[Id]) = (uint, &[uint]);
         let record_all = write_function(out, functions, "vkabort_record_all", types, |out, entry, parameters| {
             let [count] = *parameters else { return None };
-            Some(write_loop(out, (entries, other, record), [entry, count]))
+            Some(write_loop(out, (entries, record), [other, racing], [entry, count]))
         });
         Self {
             entries,
@@ -92,16 +96,16 @@ fn write_word(out: &mut Emitter, entries: Id, at: Id) -> Id {
 }
 
 /// Writes the body of `vkabort_record_all`, behind the label `entry`. Returns the result.
-fn write_loop(out: &mut Emitter, (entries, other, record): (Id, Id, Id), [entry, count]: [Id; 2]) -> Id {
+fn write_loop(out: &mut Emitter, (entries, record): (Id, Id), [other, racing]: [Id; 2], [entry, count]: [Id; 2]) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
     let [header, body, keep, kept, next, end] = [(); 6].map(|()| out.fresh());
-    let [number, number_after, scalar, scalar_after, first, first_after] = [(); 6].map(|()| out.fresh());
+    let [number, number_after, scalar, scalar_after] = [(); 4].map(|()| out.fresh());
     let [zero, one, shift, elements] = [0, 1, SCALARS_SHIFT, MAX_WORDS].map(|value| out.constant(value));
+    out.op(op::Store, (racing, zero));
     out.branch(header);
     out.label(header);
     out.phi(uint, number, &[(zero, entry), (number_after, next)]);
     out.phi(uint, scalar, &[(zero, entry), (scalar_after, next)]);
-    out.phi(uint, first, &[(zero, entry), (first_after, next)]);
     let is_left = out.emit(op::ULessThan, bool, (number, count));
     out.op(op::LoopMerge, (end, next, Literal(0)));
     out.op(op::BranchConditional, (is_left, body, end));
@@ -117,14 +121,15 @@ fn write_loop(out: &mut Emitter, (entries, other, record): (Id, Id, Id), [entry,
     let found = out.calculate(op::FunctionCall, (record, element, description));
     let following = out.calculate(op::IAdd, (number, one));
     let is_found = out.emit(op::INotEqual, bool, (found, zero));
-    let is_none = out.emit(op::IEqual, bool, (first, zero));
+    let before = out.emit(op::Load, uint, racing);
+    let is_none = out.emit(op::IEqual, bool, (before, zero));
     let is_first = out.emit(op::LogicalAnd, bool, (is_found, is_none));
     out.branch_if(is_first, keep, kept, kept);
     out.label(keep);
     out.op(op::Store, (other, found));
+    out.op(op::Store, (racing, following));
     out.branch(kept);
     out.label(kept);
-    out.op(op::Select, (uint, first_after, is_first, following, first));
     let last = out.calculate(op::ShiftRightLogical, (packed, shift));
     let is_last = out.emit(op::UGreaterThanEqual, bool, (scalar, last));
     let following_scalar = out.calculate(op::IAdd, (scalar, one));
@@ -134,5 +139,5 @@ fn write_loop(out: &mut Emitter, (entries, other, record): (Id, Id, Id), [entry,
     out.label(next);
     out.branch(header);
     out.label(end);
-    first
+    out.emit(op::Load, uint, racing)
 }

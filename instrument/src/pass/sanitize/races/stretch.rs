@@ -10,7 +10,6 @@ use super::accesses::SharedAccess;
 use super::log::MAX_SCALARS;
 use super::records::RecordedAccess;
 use crate::analysis::index::Index;
-use crate::analysis::index::typed::BlockIndex;
 use crate::spv::{Id, Inst, op, op_sets};
 use std::mem;
 
@@ -33,8 +32,8 @@ pub(super) type Entries<'w> = Vec<Entry<'w>>;
 pub(super) struct Stretches<'i, 'w> {
     index: &'i Index<'w>,
     most: usize,
-    /// The block and offset of the last access.
-    last: Option<(BlockIndex, usize)>,
+    /// The offset of the last access.
+    last: Option<usize>,
     open: [(Home, Entries<'w>); 2],
     done: Vec<Entries<'w>>,
 }
@@ -54,13 +53,10 @@ impl<'i, 'w> Stretches<'i, 'w> {
     /// Adds an access. Amortised O(instructions since the one before).
     pub(super) fn add(&mut self, place: Place<'w>, recorded: RecordedAccess) {
         let index = self.index;
-        let continues = |(block, offset): (BlockIndex, usize)| {
-            block == place.block && index.insts(offset, place.offset).all(|inst| passes(&inst))
-        };
-        if !self.last.is_some_and(continues) {
+        if !self.last.is_some_and(|last| continues(index, last, place.offset)) {
             self.end();
         }
-        self.last = Some((place.block, place.offset));
+        self.last = Some(place.offset);
         if let Some((_, entries)) = self.open.iter_mut().find(|(home, _)| *home == recorded.home) {
             let named = recorded.access.pointer;
             entries.push(Entry { place, recorded, named });
@@ -132,13 +128,18 @@ fn end_run<'w>(run: &mut Entries<'w>, joined: &mut Entries<'w>) {
 }
 
 /// Whether an access is like another one, to the scalars behind it.
-pub(super) fn follows(one: &RecordedAccess, next: &RecordedAccess) -> bool {
+fn follows(one: &RecordedAccess, next: &RecordedAccess) -> bool {
     let (before, after) = (&one.access, &next.access);
     before.variable == after.variable
         && one.site == next.site
         && before.steps.is_empty()
         && after.steps.is_empty()
         && before.first.checked_add(before.scalars) == Some(after.first)
+}
+
+/// Whether accesses at two offsets may be recorded together.
+pub(super) fn continues(index: &Index<'_>, before: usize, after: usize) -> bool {
+    before <= after && index.insts(before, after).all(|inst| passes(&inst))
 }
 
 /// Whether the accesses around an instruction may be recorded together.
