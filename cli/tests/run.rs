@@ -296,7 +296,7 @@ fn options_set_what_they_imply_unless_the_user_has() {
         };
         ["SANITIZE", "ENABLE", "ON_ABORT", "EMULATION", "PRINTF"].map(|name| of(name).unwrap_or_default())
     };
-    let checked = ["loops", "always", "continue", "partial", ""];
+    let checked = ["loops", "always", "continue_checks", "partial", ""];
     assert_eq!(run(&[], &[]), [""; 5]);
     assert_eq!(run(&["--printf"], &[]), ["", "always", "", "partial", "on"]);
     assert_eq!(run(&["--sanitize=loops"], &[]), checked);

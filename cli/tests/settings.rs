@@ -117,7 +117,7 @@ fn settings_that_others_imply_have_their_values() {
         .collect();
     for expected in [
         &["enable", "always", "implied", "by", "sanitize"][..],
-        &["on_abort", "continue", "implied", "by", "sanitize"],
+        &["on_abort", "continue_checks", "implied", "by", "sanitize"],
         &["emulation", "force", "vk_layer_settings.txt,", "line", "1"],
     ] {
         assert!(
