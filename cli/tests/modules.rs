@@ -260,6 +260,9 @@ fn bash_completes_settings() {
             .output();
         String::from_utf8(output.expect("bash starts").stdout).expect("text")
     };
-    assert_eq!(complete("on_ab"), "on_abort=lose\non_abort=continue\non_abort=continue_checks\n");
+    assert_eq!(
+        complete("on_ab"),
+        "on_abort=lose\non_abort=continue\non_abort=continue_checks\n"
+    );
     assert_eq!(complete("arena_s"), "arena_size=\n");
 }

@@ -8,7 +8,8 @@ use crate::interpret::{AccessKind, InvocationEnd, Race, Setup, WorkgroupRun, run
 use crate::module::Module;
 use std::collections::HashMap;
 use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
-use vkabort_record::site::Site;
+use vkabort_record::shared_access::SharedAccessKind;
+use vkabort_record::site::SiteTable;
 
 /// What a comparison has seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,13 +48,13 @@ pub fn check_workgroup(
         Unsound::Barriers => Checks::of([Check::Barriers]),
     };
     let (words, sites) = match instrument(words, &options) {
-        Ok(Outcome::Instrumented(checked)) => (checked.words, checked.sites.sites),
-        Ok(Outcome::Unchanged) => (words.to_vec(), Vec::new()),
+        Ok(Outcome::Instrumented(checked)) => (checked.words, Some(checked.sites)),
+        Ok(Outcome::Unchanged) => (words.to_vec(), None),
         Err(error) => return Err(format!("the rewriter refuses it: {error}")),
     };
     let checked = Module::parse(&words).ok_or("the planted module is malformed")?;
     let found = run_one(&checked, invocations, choices)?;
-    let reports = reports(&found, &sites)?;
+    let reports = reports(&found, sites.as_ref())?;
     summary.reports += reports.len() as u32;
     let is_sound = match unsound {
         Unsound::Never => expected.races.is_empty() && expected.divergences.is_empty(),
@@ -99,7 +100,8 @@ fn run_one(module: &Module, invocations: u32, choices: &mut Choices) -> Result<W
         buffers: run::buffers(&vec![0; invocations as usize]),
         specialization: HashMap::new(),
         physical: Vec::new(),
-        steps: STEPS,
+        // Of all invocations, for each of which the check of races has loops.
+        steps: 10 * STEPS,
     };
     run_workgroup(module, entry, setup, invocations, choices).map_err(|error| error.to_string())
 }
@@ -118,28 +120,42 @@ struct Report {
     text: String,
     /// Of a race, the other invocation and this one; of a barrier, the invocations that reached it, and of how many.
     values: [u32; 2],
+    /// Of a race, the kind of the other access, and whether it is one of several.
+    other: Option<(AccessKind, bool)>,
 }
 
 /// The reports of a run, the first one first.
-fn reports(run: &WorkgroupRun, sites: &[Site]) -> Result<Vec<Report>, String> {
+fn reports(run: &WorkgroupRun, table: Option<&SiteTable>) -> Result<Vec<Report>, String> {
     let mut reports = Vec::new();
     for (invocation, end) in &run.ends {
         let InvocationEnd::Aborted { site, message } = end else {
             continue;
         };
-        let site = sites.get(*site as usize).ok_or("not a site")?;
+        let table = table.ok_or("no site table")?;
+        let site = table.sites.get(*site as usize).ok_or("not a site")?;
         let text = site.text.clone().unwrap_or_default();
         let values = message
             .bytes()
             .get((text.len() + 1).next_multiple_of(4)..)
             .unwrap_or_default();
         let values = crate::words::from_bytes(values);
-        let values = <[u32; 2]>::try_from(values).map_err(|values| format!("`{text}` has the values {values:?}"))?;
+        let kind = |access: u32| match table.shared_accesses.get(access as usize)?.kind {
+            SharedAccessKind::Load => Some(AccessKind::Load),
+            SharedAccessKind::Store => Some(AccessKind::Store),
+            SharedAccessKind::Atomic => Some(AccessKind::Atomic),
+        };
+        let (values, other) = match *values {
+            [reached, of] => ([reached, of], None),
+            [other, access, own] => ([other, own], kind(access).map(|kind| (kind, false))),
+            [other, access, others, own] => ([other, own], kind(access).map(|kind| (kind, others > 0))),
+            _ => return Err(format!("`{text}` has the values {values:?}")),
+        };
         reports.push(Report {
             invocation: *invocation,
             offset: site.word_offset as usize,
             text,
             values,
+            other,
         });
     }
     Ok(reports)
@@ -148,18 +164,13 @@ fn reports(run: &WorkgroupRun, sites: &[Site]) -> Result<Vec<Report>, String> {
 /// Whether a report is of accesses that race.
 fn is_race(report: &Report, expected: &WorkgroupRun) -> Result<(), String> {
     let [other, own] = report.values;
-    let texts = [
-        ("is stored by", AccessKind::Store),
-        ("is changed by an atomic of", AccessKind::Atomic),
-        ("is read by", AccessKind::Load),
-    ];
-    let kind = texts.iter().find(|(text, _)| report.text.contains(text));
-    let (_, kind) = kind.ok_or_else(|| format!("`{}` says nothing of an access", report.text))?;
     // Of several that read, the report names one, which may be its own invocation.
-    let is_any = report.text.contains("by several");
+    let (kind, is_any) = report
+        .other
+        .ok_or_else(|| format!("`{}` says nothing of an access", report.text))?;
     let is_reported = |(before, access): &&Race| {
         (access.invocation, access.offset) == (own, report.offset)
-            && before.kind == *kind
+            && before.kind == kind
             && (is_any || before.invocation == other)
     };
     match own == report.invocation && expected.races.iter().any(|race| is_reported(&race)) {
