@@ -41,7 +41,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_workgroup::a_race_in_a_callee" => fault(gpu, "put(l, word); result = take(l ^ 5u);"), set(ALL),
         logs(&["`s[at]` is ", "without a barrier between them"]);
     "sanitize_workgroup::a_race_on_a_vector" => fault(gpu, "v[l] = vec4(float(word)); result = uint(v[(l + 9u) & 31u].z);"), set(ALL),
-        logs(&["is stored by invocation "]);
+        logs(&["`v[", "stored by invocation "]);
     "sanitize_workgroup::a_race_in_a_continue_construct" => fault(gpu, "for (uint k = 0u; k < 3u; s[(l + k) & 31u] = word) { k++; }"), set(ALL),
         logs(&["is stored by invocation "]);
     "sanitize_workgroup::a_race_of_subgroups" => subgroups(gpu, "s[l] = word; result = s[31u - l] + uint(subgroupElect());", false), set(ALL),
