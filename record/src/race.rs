@@ -31,8 +31,8 @@ pub(crate) fn race_text(table: &SiteTable, site: &Site, message: &Value) -> Opti
         return None;
     }
     let (other, access) = (word(values.first()?)?, word(values.get(1)?)?);
-    let known = table.shared_accesses.get(access as usize);
-    let place = known.map(|access| place(access, site)).unwrap_or_default();
+    let accessed = table.shared_accesses.get(access as usize);
+    let place = accessed.map(|access| place(access, site)).unwrap_or_default();
     let mut values = values.to_vec();
     values.remove(1);
     let Some((start, end)) = format.split_once(&format!("{ACCESS}{OTHERS}")) else {
@@ -42,7 +42,7 @@ pub(crate) fn race_text(table: &SiteTable, site: &Site, message: &Value) -> Opti
     values.remove(1);
     // The last value is the invocation of the store, or its subgroup if the other one is a subgroup, too.
     let is_own = values.len() > 1 && values.last().and_then(word) == Some(other);
-    let (verb, between) = match known.map(|access| access.kind) {
+    let (verb, between) = match accessed.map(|access| access.kind) {
         Some(SharedAccessKind::Load) if has_others && is_own => {
             let (name, _) = start.split_once(ACCESSED)?;
             let text = format!("{name}is read by others and stored by{end}");

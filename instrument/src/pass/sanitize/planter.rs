@@ -25,7 +25,6 @@ use crate::edit::phi::PhiRenames;
 use crate::edit::rematerialize_handles::rematerialize_handles;
 use crate::options::Options;
 use crate::spv::{Code, Id, Inst};
-use outside_loops::ReachedFlags;
 use piece::Piece;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -54,8 +53,8 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// Headers of loops that get a counter.
     pub(super) counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
-    /// Variables that say whether a loop has used a value.
-    reached: ReachedFlags,
+    /// Variables that say whether an invocation has come to one of some points since it left a block.
+    reached: HashMap<(BlockIndex, Vec<EffectPoint>), Id>,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
     /// Where each value was tested unconditionally, by check and operands.
@@ -91,7 +90,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             split_headers: BTreeSet::new(),
             counted: BTreeSet::new(),
             renames: PhiRenames::default(),
-            reached: ReachedFlags::default(),
+            reached: HashMap::default(),
             opened: Vec::new(),
             tested: HashMap::default(),
             last_position: None,

@@ -19,11 +19,7 @@ use crate::edit::local_variable::local_variable;
 use crate::edit::loop_header::after_phis;
 use crate::pass::sanitize::scalars::write_conditions;
 use crate::spv::{Id, op};
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Variables that say whether an invocation has come to one of some points since it left a block.
-pub(super) type ReachedFlags = HashMap<(BlockIndex, Vec<EffectPoint>), Id>;
 
 impl Planter<'_, '_, '_> {
     /// The points at which a value that is computed in the block `from` is tested, by those at which it has effects.

@@ -107,8 +107,8 @@ impl RaceFunctions {
         let uint = out.uint();
         let types: (Id, &[Id]) = (uint, &[uint; 2]);
         let function = write_function(out, functions, "vkabort_record", types, |out, entry, parameters| {
-            let [at, what] = *parameters else { return None };
-            Some(self.write_body(out, words, [entry, at, what]))
+            let [at, description] = *parameters else { return None };
+            Some(self.write_body(out, words, [entry, at, description]))
         });
         self.record.push((home, function));
         function
@@ -130,7 +130,7 @@ impl RaceFunctions {
     }
 
     /// Writes its body, behind the label `entry`. Returns the result.
-    fn write_body(&self, out: &mut Emitter, shadow: HomeWords<'_>, [entry, at, what]: [Id; 3]) -> Id {
+    fn write_body(&self, out: &mut Emitter, shadow: HomeWords<'_>, [entry, at, description]: [Id; 3]) -> Id {
         let (bool, uint) = (out.bool(), out.uint());
         let [inside, outside] = [(); 2].map(|()| out.fresh());
         let (zero, words) = (out.constant(0), out.constant(shadow.words().unwrap_or(self.words)));
@@ -138,7 +138,7 @@ impl RaceFunctions {
         out.branch_if(has_word, inside, outside, outside);
         out.label(inside);
         let [epoch, observed, who] = [self.epoch, self.observed, self.who].map(|v| out.emit(op::Load, uint, v));
-        let own = write_word(out, what, [who, epoch]);
+        let own = write_word(out, description, [who, epoch]);
         let place = shadow.write_place(out, at);
         let of_epoch = |out: &mut Emitter, word: Id, epoch: Id| {
             let mask = out.constant(NEVER);
@@ -152,7 +152,7 @@ impl RaceFunctions {
         let first = shadow.write_maximum(out, place, own);
         let [more, end, found] = [(); 3].map(|()| out.fresh());
         let is_second = [
-            write_is(out, what, Kind::Load),
+            write_is(out, description, Kind::Load),
             of_epoch(out, first, epoch),
             of_other(out, first),
             write_is(out, first, Kind::Load),
@@ -172,12 +172,12 @@ impl RaceFunctions {
         let is_other = of_other(out, found);
         let is_many = write_is(out, found, Kind::Loads);
         let of_store = out.emit(op::LogicalOr, bool, (is_other, is_many));
-        let is_same = write_is_same(out, found, what);
+        let is_same = write_is_same(out, found, description);
         let differs = out.emit(op::LogicalNot, bool, is_same);
         let of_store = out.emit(op::LogicalAnd, bool, (of_store, differs));
         let is_store = write_is(out, found, Kind::Store);
         let of_others = out.emit(op::LogicalAnd, bool, (is_other, is_store));
-        let stores = write_is(out, what, Kind::Store);
+        let stores = write_is(out, description, Kind::Store);
         let races = out.emit(op::Select, bool, (stores, of_store, of_others));
         let races = out.emit(op::LogicalAnd, bool, (races, is_observed));
         let result = out.calculate(op::Select, (races, found, zero));
