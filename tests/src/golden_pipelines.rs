@@ -144,7 +144,8 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
 }
 
 /// Capabilities that no driver of the matrix has, or that no test enables.
-const MISSING: [(u32, &str); 7] = [
+const MISSING: [(u32, &str); 8] = [
+    (4473, "VK_KHR_shader_untyped_pointers"),
     (5116, "bfloat16"),
     (5128, "VK_EXT_descriptor_heap"),
     (4212, "8-bit floats"),
