@@ -7,12 +7,16 @@
 //! A composite with pointers is kept as a structure of its parts, of which the pointers are words. SwiftShader's compiler ends the process
 //! at a phi of pointers, and makes one of each variable that several instructions store to.
 //!
+//! A type does not tell the layout of a matrix: the member that an access chain passes does. So pointers for which
+//! [`takes_layout_from_chain`] holds are computed again from the pointer that their chain begins with.
+//!
 //! Not handled: composites of more than [`MAX_PARTS`] parts or of a specialised length; they are kept as they are.
 
 use super::emitter::Emitter;
 use super::placeholder::constant_length;
 use crate::analysis::index::Index;
 use crate::spv::op::storage_class;
+use crate::spv::op_sets::{base_pointer, is_untyped_chain};
 use crate::spv::{Id, Literal, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -20,6 +24,8 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 const MAX_PARTS: usize = 1024;
 /// Words of the indices of all of them together.
 const MAX_INDICES: usize = 8192;
+/// Most copies and steps from a column that are followed to its chain. In an invalid module they may be a circle.
+const MAX_STEPS: usize = 64;
 
 /// A part of a value, which is a pointer or contains none.
 struct Part {
@@ -162,6 +168,53 @@ fn parts(index: &Index<'_>, ty: Id) -> Option<Vec<Part>> {
 /// Whether values of a type are pointers into physical storage buffers.
 pub(crate) fn is_physical_pointer(index: &Index<'_>, ty: Id) -> bool {
     index.storage_class(ty) == Some(storage_class::PhysicalStorageBuffer)
+}
+
+/// Whether only the access chain of a physical pointer tells the layout of what it points to: the chain ends at a matrix or an array of
+/// matrices, or passes one to a column. O(indices and types).
+pub(crate) fn takes_layout_from_chain(index: &Index<'_>, id: Id) -> bool {
+    let is_of_matrices = |ty| index.opcode(index.under_arrays(ty)) == op::TypeMatrix;
+    let mut id = id;
+    for _ in 0..MAX_STEPS {
+        if !is_physical_pointer(index, index.type_of(id)) {
+            return false;
+        }
+        let Some((chain, base)) = index.def(id).and_then(|inst| Some((inst, base_pointer(&inst)?))) else {
+            return false;
+        };
+        let is_untyped = is_untyped_chain(chain.opcode());
+        let mut ty = match is_untyped {
+            true => chain.id(3),
+            false => index.def(index.type_of(base)).map_or(Id::NONE, |ty| ty.pointee()),
+        };
+        if is_of_matrices(ty) {
+            return true;
+        }
+        let is_element = matches!(
+            chain.opcode(),
+            op::PtrAccessChain
+                | op::InBoundsPtrAccessChain
+                | op::UntypedPtrAccessChainKHR
+                | op::UntypedInBoundsPtrAccessChainKHR
+        );
+        let first = 4 + usize::from(is_untyped) + usize::from(is_element);
+        let mut has_indices = false;
+        // The indices of a raw chain count bytes and elements.
+        for number in chain.ids(first).filter(|_| chain.opcode() != op::RawAccessChainNV) {
+            // Only members of structures have different types.
+            let member = index.def(number).filter(|inst| inst.opcode() == op::Constant);
+            ty = index.part_type(ty, member.map_or(0, |inst| inst.constant_bits() as u32));
+            if is_of_matrices(ty) {
+                return true;
+            }
+            has_indices = true;
+        }
+        if has_indices {
+            return false;
+        }
+        id = base;
+    }
+    false
 }
 
 /// Whether a type is a physical pointer, or a composite with one. O(types).

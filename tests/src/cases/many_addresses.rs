@@ -19,6 +19,7 @@ pub(super) const CASES: &[Case] = cases! {
     "many_addresses::checked_loads_in_a_callee" => checked(gpu, &CALLEE), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_front_of_a_returned_pointer" => checked(gpu, &RETURNED), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_front_of_a_returned_structure" => checked(gpu, &STRUCTURE), set(ADDRESSES), silent();
+    "many_addresses::checked_matrices" => checked(gpu, &MATRICES), set(ADDRESSES), silent();
     "many_addresses::checked_loads_in_a_loop" => checked(gpu, &LOOP), set(ADDRESSES), silent();
     "many_addresses::aborts_between_loads" => aborted(gpu, &LOADS), set(CONTINUE), logs(&["shader aborted: access 11", "shader aborted: access 79"]);
     "many_addresses::aborts_between_stores" => aborted(gpu, &STORES), set(CONTINUE), logs(&["shader aborted: access 79"]);
@@ -28,6 +29,7 @@ pub(super) const CASES: &[Case] = cases! {
     "many_addresses::aborts_in_a_callee" => aborted(gpu, &CALLEE), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_front_of_a_returned_pointer" => aborted(gpu, &RETURNED), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_front_of_a_returned_structure" => aborted(gpu, &STRUCTURE), set(CONTINUE), logs(&["shader aborted: access 79"]);
+    "many_addresses::aborts_between_matrices" => aborted(gpu, &MATRICES), set(CONTINUE), logs(&["shader aborted: access 79"]);
     "many_addresses::aborts_in_a_loop" => aborted(gpu, &LOOP), set(CONTINUE), logs(&["shader aborted: access 79"]);
 };
 
@@ -97,6 +99,17 @@ const LOOP: Form = Form {
     ],
     access: "sum += p.values[i + K];",
     sum: |i, count| (0..3).map(|turn| consecutive(i + turn, count)).sum(),
+};
+/// Words would lose the layout of matrices, which is that of the member.
+const MATRICES: Form = Form {
+    around: [
+        "layout(buffer_reference, std430, buffer_reference_align = 16) buffer Matrices { mat2x3 columns; layout(row_major) mat2x3 rows; };
+         void run() { Matrices own = Matrices(second + uvec2(i * 64u, 0u));",
+        "}",
+    ],
+    access: "own.columns = mat2x3(K, 1, 2, 3, 4, 5); own.rows[1] = own.columns[0]; own.rows[0] = own.columns[1];
+             sum += uint(dot(own.rows * vec2(1, 10), vec3(1)));",
+    sum: |_, count| 10 * consecutive(0, count) + 42 * count,
 };
 
 /// The sum of so many numbers.

@@ -1,13 +1,14 @@
 //! Values that a section defines and code behind it uses: they pass in variables, since exits have none.
 //!
 //! A phi at the end of the section would do, but takes SwiftShader a selection for each exit. Variables hold the words of physical pointers
-//! (`edit::address_words`). Logical pointers and handles, which no variable holds, are computed again in front of the use.
+//! (`edit::address_words`). Logical pointers, pointers to matrices and handles, which no variable holds, are computed again in front of the
+//! use.
 
 use super::division::Division;
 use crate::analysis::index::typed::Node;
 use crate::analysis::index::{Block, Index};
 use crate::edit::Edits;
-use crate::edit::address_words::{AddressWords, is_physical_pointer};
+use crate::edit::address_words::{AddressWords, is_physical_pointer, takes_layout_from_chain};
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::recompute::Recomputation;
@@ -157,7 +158,7 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
             return Some(*result);
         }
         let index = self.division.index;
-        if !can_pass(index, self.out, self.words, index.type_of(id)) {
+        if takes_layout_from_chain(index, id) || !can_pass(index, self.out, self.words, index.type_of(id)) {
             return None;
         }
         let (variable, loaded) = (self.out.fresh(), self.out.fresh());

@@ -5,6 +5,7 @@ use super::region::Region;
 use super::uses::{OutsideUses, ReachableBlocks, defining_block};
 use super::widening::{TypeLimits, Widening, choose_widening};
 use crate::analysis::index::{Function, Index};
+use crate::edit::address_words::takes_layout_from_chain;
 use crate::edit::emitter::Emitter;
 use crate::error::Result;
 use crate::spv::op::{decoration, storage_class};
@@ -74,6 +75,8 @@ impl<'w> RegionContext<'_, 'w> {
                 .decoration(inst.result(), decoration::FPRoundingMode)
                 .is_some(),
             op::CopyObject | op::CompositeExtract if self.limits.has_built_ins(ty) => true,
+            // A parameter or result would not have the layout of the member that the chain passes.
+            _ if takes_layout_from_chain(self.index, inst.result()) => true,
             op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
             // A structure with built-ins cannot be a member of the structure that carries the outputs.
             op::Load if self.index.storage_class(self.index.type_of(inst.pointer())) == Some(storage_class::Input) => {

@@ -6,13 +6,13 @@
 //! .. %y                     instead of %x behind it
 //! ```
 //!
-//! A phi selects the words of physical pointers (`edit::address_words`). Logical pointers and opaque handles, which no phi can select, are
-//! computed again in front of the use.
+//! A phi selects the words of physical pointers (`edit::address_words`). Logical pointers, pointers to matrices and opaque handles, which
+//! no phi can select, are computed again in front of the use.
 
 use super::flow::{Flow, is_loop};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{Node, Table};
-use crate::edit::address_words::AddressWords;
+use crate::edit::address_words::{AddressWords, takes_layout_from_chain};
 use crate::edit::emitter::Emitter;
 use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
@@ -175,27 +175,37 @@ impl<'a, 'w> Repairer<'a, 'w> {
     /// instruction at the offset `front`.
     fn replacement(&mut self, id: Id, at: Node, front: usize, repairs: &mut Repairs) -> Option<Id> {
         let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
-        if self.words.kept_type(index, self.out, ty).is_some() {
-            let (kept, result) = (self.value_at(id, at)?, self.out.fresh());
-            self.derived.push((id, result));
-            let code = repairs.copies.entry(front).or_default();
-            let words = &mut self.words;
-            self.out.continue_code(code, |out| words.restore(out, ty, kept, result));
-            return Some(result);
-        }
-        if index.is_opaque(ty) || index.is_logical_pointer(ty) {
-            let computed = Recomputation::new(index, id, |operand| self.available(operand, at));
+        let needs_chain = takes_layout_from_chain(index, id);
+        if needs_chain || index.is_opaque(ty) || index.is_logical_pointer(ty) {
+            let computed = Recomputation::new(index, id, |operand| self.available(operand, at, front, repairs));
             if let Some(computed) = computed {
                 let code = repairs.copies.entry(front).or_default();
                 return Some(computed.write(self.out, code, &mut self.derived));
             }
         }
+        if needs_chain {
+            return None;
+        }
+        if self.words.kept_type(index, self.out, ty).is_some() {
+            return self.restored(id, at, front, repairs);
+        }
         let can_select = self.placeholders.can_select(index, ty);
         can_select.then(|| self.value_at(id, at)).flatten()
     }
 
+    /// A value of which a phi selects the words, from those at the end of a block.
+    fn restored(&mut self, id: Id, at: Node, front: usize, repairs: &mut Repairs) -> Option<Id> {
+        let ty = self.flow.index.type_of(id);
+        let (kept, result) = (self.value_at(id, at)?, self.out.fresh());
+        self.derived.push((id, result));
+        let code = repairs.copies.entry(front).or_default();
+        let words = &mut self.words;
+        self.out.continue_code(code, |out| words.restore(out, ty, kept, result));
+        Some(result)
+    }
+
     /// The value that stands for an operand of what is computed again in a block. `None`: it is computed again too.
-    fn available(&mut self, id: Id, at: Node) -> Option<Id> {
+    fn available(&mut self, id: Id, at: Node, front: usize, repairs: &mut Repairs) -> Option<Id> {
         let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
         let Some(from) = self.definition(id) else {
             return Some(id);
@@ -203,8 +213,13 @@ impl<'a, 'w> Repairer<'a, 'w> {
         if self.dominators.dominates(from, at) {
             return Some(id);
         }
-        let is_kept = self.words.kept_type(index, self.out, ty).is_some();
-        let can_select = !is_kept && !index.is_logical_pointer(ty) && self.placeholders.can_select(index, ty);
+        if takes_layout_from_chain(index, id) {
+            return None;
+        }
+        if self.words.kept_type(index, self.out, ty).is_some() {
+            return self.restored(id, at, front, repairs);
+        }
+        let can_select = !index.is_logical_pointer(ty) && self.placeholders.can_select(index, ty);
         can_select.then(|| self.value_at(id, at)).flatten()
     }
 
