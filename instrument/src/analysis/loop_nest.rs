@@ -86,6 +86,12 @@ impl LoopNest {
         self.innermost.get(&block).copied()
     }
 
+    /// Whether a block is outside of a loop around the block `from`.
+    pub(crate) fn leaves_loop(&self, from: BlockIndex, to: BlockIndex) -> bool {
+        let inner = self.innermost(from).and_then(|inner| self.loops.get(inner));
+        inner.is_some_and(|inner| !inner.blocks.contains(&to))
+    }
+
     /// The loops around a loop, innermost first, without itself.
     pub(crate) fn around<'n>(&'n self, inner: &'n Loop) -> impl Iterator<Item = &'n Loop> {
         std::iter::successors(Some(inner), |l| self.loops.get(l.parent?)).skip(1)

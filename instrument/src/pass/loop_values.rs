@@ -175,21 +175,18 @@ impl Carrier<'_, '_, '_> {
         let Some((from, _)) = self.definition(id) else {
             return false;
         };
-        let inner = self.nest.innermost(from).and_then(|inner| self.nest.loops().get(inner));
-        inner.is_some_and(|inner| !inner.blocks.contains(&to))
+        self.nest.leaves_loop(from, to)
     }
 
     /// The block that defines a value, and the word offset behind the definition.
     fn definition(&self, id: Id) -> Option<(BlockIndex, usize)> {
         let inst = self.index.def(id).filter(|inst| inst.opcode() != op::Label)?;
-        let blocks = self.index.blocks_of(self.function);
-        let position = blocks.partition_point(|b| b.offset <= inst.offset).checked_sub(1)?;
-        let block = blocks.get(position).filter(|block| inst.offset < block.end)?;
+        let number = self.index.block_at(self.function, inst.offset)?;
         let behind = match inst.opcode() {
-            op::Phi => after_phis(self.index, block),
+            op::Phi => after_phis(self.index, self.index.blocks.get(number)?),
             _ => inst.end(),
         };
-        Some((self.function.blocks.at(position)?, behind))
+        Some((number, behind))
     }
 
     /// Loads the last value of an id.

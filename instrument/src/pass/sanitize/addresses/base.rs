@@ -14,6 +14,7 @@ use crate::analysis::index::typed::BlockIndex;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 /// The buffer that a pointer belongs to.
 #[derive(Clone, Copy)]
@@ -39,6 +40,8 @@ pub(super) struct Bases {
     begin: Option<Point>,
     /// Loads of pointers from push constants at the start of the function, by the variable and the indices.
     pushed: HashMap<Vec<Id>, Id>,
+    /// Other pointers, by their names: two loads of a variable are one pointer.
+    same: HashMap<SmallVec<[u32; 8]>, DominatingPoints<(BlockIndex, Id)>>,
 }
 
 impl Bases {
@@ -56,12 +59,13 @@ impl Bases {
             return pointer;
         }
         let Some((load, variable, indices)) = pushed(index, original) else {
-            return original;
+            return self.first_of_same(planter, facts, original);
         };
-        if facts.function.block_of(original) == planter.function.blocks.iter().next() {
-            return original;
-        }
         let key: Vec<Id> = [variable].into_iter().chain(indices.iter().copied()).collect();
+        if facts.function.block_of(original) == planter.function.blocks.iter().next() {
+            // Accesses come in their order, so that the first load of the first block is in front of all others.
+            return *self.pushed.entry(key).or_insert(original);
+        }
         let begin = &mut self.begin;
         *self.pushed.entry(key).or_insert_with(|| {
             let (_, at) = *begin.get_or_insert_with(|| first_point(planter));
@@ -77,6 +81,32 @@ impl Bases {
                 out.emit(op::Load, load.result_type(), (at, Words(load.from(4))))
             })
         })
+    }
+
+    /// The first pointer that is the same and defined wherever another one is, or that one. It is not one of a loop that the other one is
+    /// behind: drivers may have computed it for another invocation (`pass::loop_values`).
+    fn first_of_same<'w>(
+        &mut self,
+        planter: &Planter<'_, '_, 'w>,
+        facts: &mut ValueFacts<'_, '_, '_, 'w>,
+        pointer: Id,
+    ) -> Id {
+        let (index, function) = (planter.index, facts.function);
+        let Some((block, def)) = function.block_of(pointer).zip(index.def(pointer)) else {
+            return pointer;
+        };
+        let of_name = self.same.entry(facts.name(pointer, None)).or_default();
+        let at = (block, def.offset);
+        match of_name.find(&function.graph, at).copied() {
+            Some((of, first)) if index.type_of(first) == def.result_type() && !planter.nest.leaves_loop(of, block) => {
+                first
+            }
+            Some(_) => pointer,
+            None => {
+                of_name.insert(&function.graph, at, (block, pointer));
+                pointer
+            }
+        }
     }
 
     /// The buffer of a pointer through which memory is accessed at `point`. `None` if the module has enough searches.
