@@ -26,6 +26,20 @@ impl<'a> Index<'a> {
         function.blocks.offset_of(block).map(Node::from_usize)
     }
 
+    /// The block of a function that contains a word offset. O(log(blocks)).
+    pub(crate) fn block_at(&self, function: &Function, offset: usize) -> Option<BlockIndex> {
+        let blocks = self.blocks_of(function);
+        let position = blocks.partition_point(|block| block.offset <= offset).checked_sub(1)?;
+        let holds = blocks.get(position).is_some_and(|block| offset < block.end);
+        function.blocks.at(position).filter(|_| holds)
+    }
+
+    /// The same, by its position in its function.
+    pub(crate) fn node_at(&self, function: &Function, offset: usize) -> Option<Node> {
+        let block = self.block_at(function, offset)?;
+        function.blocks.offset_of(block).map(Node::from_usize)
+    }
+
     /// Successors of the blocks of a function.
     pub(crate) fn successor_nodes(&self, function: &Function) -> Table<Node, Vec<Node>> {
         let of = |block: &Block| {

@@ -60,11 +60,7 @@ fn write_condition(
     let bool = out.bool();
     let holds = out.emit(op::FunctionCall, bool, holds);
     let both = out.emit(op::LogicalAnd, bool, (holds, end.condition()));
-    let at = if block.merge == 0 {
-        block.terminator
-    } else {
-        block.merge
-    };
+    let at = block.before_end();
     out.place(|code| edits.insert(at, code));
     let condition = end.condition();
     edits.map_ids(

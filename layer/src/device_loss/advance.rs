@@ -34,7 +34,7 @@ impl Device {
         }
         match self.instance.settings.on_abort {
             OnAbort::Lose => self.lose(state, &mut deadline, limit),
-            _ => self.report_and_continue(state, &mut deadline, limit),
+            OnAbort::Continue | OnAbort::ContinueChecks => self.report_and_continue(state, &mut deadline, limit),
         }
     }
 

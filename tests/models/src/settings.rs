@@ -9,6 +9,8 @@ pub enum OnAbort {
     Lose,
     /// The abort is reported, and the device stays.
     Continue,
+    /// The same of failed checks.
+    ContinueChecks,
 }
 
 /// See `settings/src/table.rs`.

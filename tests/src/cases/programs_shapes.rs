@@ -104,7 +104,8 @@ fn programs(context: &Context, shape: Shape) -> Result<()> {
     let is_over = || limit.is_some_and(|limit| start.elapsed() >= limit);
     let driver = plain.gpu.driver();
     // They give some invocations that have left a loop the values of others that have not, in plain modules too.
-    let forgets_loop_values = driver[0].contains("SwiftShader") || driver[1].starts_with("Mesa 22.");
+    let is_wrong_behind_loops = driver[0].contains("SwiftShader") || driver[1].starts_with("Mesa 22.");
+    let may_be_miscompiled = shape == Shape::DivergentLoops && is_wrong_behind_loops;
     let (mut count, mut miscompiled) = (0, 0);
     let (mut failures, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
     for seed in seeds(PROGRAMS).take_while(|_| !is_over()) {
@@ -119,7 +120,7 @@ fn programs(context: &Context, shape: Shape) -> Result<()> {
             let reference = run(&plain, &program, &words, &received).with_context(|| format!("{name}, plain"))?;
             if let Some(expected) = &expected {
                 let is_equal = *expected == [reference.out.clone(), reference.nodes.clone()];
-                if !is_equal && forgets_loop_values {
+                if !is_equal && may_be_miscompiled {
                     miscompiled += 1;
                     continue;
                 }
@@ -151,7 +152,7 @@ fn programs(context: &Context, shape: Shape) -> Result<()> {
         }
     }
     println!(
-        "{count} modules with checks; the slowest: {:?}, {}",
+        "{count} modules with checks, {miscompiled} that the driver computes wrongly without; the slowest: {:?}, {}",
         slowest.0, slowest.1
     );
     ensure!(failures.is_empty(), "{}", failures.join("\n"));

@@ -219,7 +219,7 @@ pub const APPS: &[App] = &[
             "index 69696 is out of bounds of `bottom_tm_blob_data` (69696 elements): `v_offset + 1`",
         ]),
     },
-    // As in Real-ESRGAN.
+    // The report is that of Real-ESRGAN, by the name of the buffer and the index.
     App {
         name: "Real-CUGAN",
         command: Start::Python("realcugan.py"),
@@ -227,7 +227,7 @@ pub const APPS: &[App] = &[
             "index 28224 is out of bounds of `bottom_tm_blob_data` (28224 elements): `v_offset + 1`",
         ]),
     },
-    // Its last pass filters with weights below 0, and takes a power (1 / gamma) of what may be less than 0.
+    // A pass over the picture takes a power of a number below 0, which is undefined.
     App {
         name: "pygfx: lit meshes",
         command: Start::Python("pygfx_meshes.py"),

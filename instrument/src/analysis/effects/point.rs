@@ -1,4 +1,4 @@
-//! Where a value has an effect, and under which conditions.
+//! Points at which a value has an effect, with their conditions.
 
 use crate::analysis::index::typed::BlockIndex;
 use crate::spv::Id;

@@ -1,4 +1,4 @@
-//! What the instructions of a function do to the memory that only its invocation sees: variables of the storage classes Function,
+//! Accesses of a function to the memory that only its invocation sees: variables of the storage classes Function,
 //! Private, Output and Workgroup, and what pointer parameters point to.
 //!
 //! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.

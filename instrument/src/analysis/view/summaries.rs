@@ -1,4 +1,5 @@
-//! What a call of each function may do to memory, and whether it may end the invocation: computed once, callees before callers.
+//! Summaries of functions: the memory that a call may read and write, and whether it may end the invocation. Computed once, callees
+//! before callers.
 
 use super::access::{AccessKind, ObjectClass};
 use super::accesses::FunctionAccesses;

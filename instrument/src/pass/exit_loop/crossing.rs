@@ -112,11 +112,7 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
                 Some(new) => new,
                 None if inst.opcode() == op::Phi => return Err(Obstacle),
                 None => {
-                    let at = if inst.offset == block.terminator && block.merge != 0 {
-                        block.merge
-                    } else {
-                        inst.offset
-                    };
+                    let at = inst.offset.min(block.before_end());
                     let computed = Recomputation::new(index, id, |operand| self.value(operand, section));
                     let code = self.found.copies.entry(at).or_default();
                     computed.ok_or(Obstacle)?.write(self.out, code, &mut self.derived)
@@ -141,12 +137,8 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
         if matches!(inst.opcode(), op::Label | op::Variable | op::UntypedVariableKHR) {
             return None;
         }
-        let blocks = index.blocks_of(function);
-        let position = blocks
-            .partition_point(|block| block.offset <= inst.offset)
-            .checked_sub(1)?;
-        blocks.get(position).filter(|block| inst.offset < block.end)?;
-        self.division.section_of(&inst, Node::from_usize(position))
+        let node = index.node_at(function, inst.offset)?;
+        self.division.section_of(&inst, node)
     }
 
     /// A value in a section: itself, or that of a variable behind the section that defines it. `None`: no variable can hold it.

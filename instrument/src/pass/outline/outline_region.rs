@@ -173,7 +173,7 @@ fn write_function(
     }
     context.out.branch(start);
     // A branch out of the loop needs no merge instruction, and the return in its place must not have one.
-    let end = if last.merge == 0 { last.terminator } else { last.merge };
+    let end = last.before_end();
     for block in ordered {
         for inst in index
             .insts(block.offset, block.end)

@@ -83,11 +83,7 @@ pub(super) fn collect_outside_uses<'w>(
 
 /// The block of a function that defines an id, as an index into [`Index::blocks`].
 pub(super) fn defining_block(index: &Index<'_>, function: &Function, id: Id) -> Option<BlockIndex> {
-    let offset = index.def(id)?.offset;
-    let blocks = index.blocks_of(function);
-    let number = blocks.partition_point(|b| b.offset <= offset).checked_sub(1)?;
-    let holds = blocks.get(number).is_some_and(|b| offset < b.end);
-    function.blocks.at(number).filter(|_| holds)
+    index.block_at(function, index.def(id)?.offset)
 }
 
 /// The reachable blocks of a function.

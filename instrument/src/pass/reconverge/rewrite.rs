@@ -165,12 +165,10 @@ impl<'w> Rewriter<'_, 'w> {
 
     /// Where code for the instruction at `offset` is inserted: a merge instruction and the terminator stay together.
     pub(super) fn before_merge(&self, offset: usize) -> usize {
-        let blocks = self.flow.index.blocks_of(self.flow.function);
-        let position = blocks.partition_point(|block| block.terminator < offset);
-        let block = blocks
-            .get(position)
-            .filter(|block| block.terminator == offset && block.merge != 0);
-        block.map_or(offset, |block| block.merge)
+        let index = self.flow.index;
+        let block = index.block_at(self.flow.function, offset);
+        let block = block.and_then(|block| index.blocks.get(block));
+        block.map_or(offset, |block| offset.min(block.before_end()))
     }
 
     /// Label of the block that ends with the terminator of `node`.

@@ -245,14 +245,11 @@ impl<'a, 'w> Repairer<'a, 'w> {
     fn definition(&self, id: Id) -> Option<Node> {
         let (index, function) = (self.flow.index, self.flow.function);
         let inst = index.def(id).filter(|inst| inst.opcode() != op::Label)?;
-        let blocks = index.blocks_of(function);
-        let position = blocks.partition_point(|b| b.offset <= inst.offset).checked_sub(1)?;
-        let holds = blocks.get(position).is_some_and(|b| inst.offset < b.end);
-        let node = Node::from_usize(position);
+        let node = index.node_at(function, inst.offset)?;
         // The phis of a merge block precede its test; those of a loop's header follow it.
         let is_before_test = inst.opcode() == op::Phi && !is_loop(self.flow, node);
         let test = self.tests.get(&node).copied().filter(|_| is_before_test);
-        holds.then(|| test.unwrap_or(node))
+        Some(test.unwrap_or(node))
     }
 
     /// Position in the function: a test is in front of the rest of its merge block.

@@ -1,4 +1,4 @@
-//! Where loops are in the source, and how a message names those around one.
+//! Source positions of loops, and the text with which a message names those around one.
 
 use super::planter::Planter;
 use crate::analysis::index::debug::Position;

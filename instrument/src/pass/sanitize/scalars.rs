@@ -1,4 +1,4 @@
-//! What checks share: operands as scalars, the instructions of a function, and their texts.
+//! Helpers of checks: operands as scalars, the instructions of a function, and their texts.
 
 use crate::analysis::effects::{Condition, EffectPoint, Test};
 use crate::analysis::index::constant::literal_words;

@@ -1,5 +1,5 @@
-//! Whether a module uses a value of a loop behind the loop, without a phi or a variable. Some drivers then give invocations that left
-//! the loop earlier a value of those that stayed.
+//! Finds uses of a loop's value behind the loop, without a phi or a variable. Some drivers then give invocations that left the loop
+//! earlier a value of those that stayed.
 
 use crate::module::{Function, Id, Module};
 use crate::op;

@@ -1,4 +1,4 @@
-//! What precedes the statements of a program: buffers, shared arrays, and the loop that stores every element of these.
+//! Declarations and first statements of a program: buffers, shared arrays, and the loop that stores every element of these.
 
 use super::ShapeWriter;
 use crate::program::Language;

@@ -14,7 +14,7 @@
 //! The view knows which stores reach a load (`analysis::unstored`): nothing is planted where one does on every path, and nothing has to
 //! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`shadow`]) and the load reads.
 //!
-//! What counts as stored: variables with an initialiser; what a call may store through a pointer, a copy (`OpCopyMemory`), an atomic or
+//! These count as stored: variables with an initialiser; what a call may store through a pointer, a copy (`OpCopyMemory`), an atomic or
 //! any instruction that is not known; all of a variable through a pointer that is not formed by access chains. Not checked: pointer
 //! parameters; built-in outputs, and those of stages that share them (tessellation control, mesh); variables of more than
 //! [`MAX_BITS`](layout::MAX_BITS) parts or of a specialised length; `OpUndef`, by which compilers replace loads of what was never

@@ -1,9 +1,9 @@
 //! The functions that record accesses to shared memory and find races.
 //!
 //! ```text
-//! uint vkabort_record(uint at, uint what)                  0, or the word of an access that this one races with
+//! uint vkabort_record(uint at, uint description)           0, or the word of an access that this one races with
 //!     if (at >= words) return 0                            out of bounds: `bounds` reports it
-//!     own = vkabort_epoch | kind and site of what | who
+//!     own = vkabort_epoch | kind and site of description | who
 //!     old = atomicUMax(shadow[at], own)
 //!     if (own and old are LOADs, old of another of this epoch) old = max(old, atomicUMax(shadow[at], own | LOADS))
 //!     of a STORE: return old is of vkabort_observed and (LOADS or of another) and not of the same value ? old : 0
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! There is another one for variables whose shadow is in a block: it calls a function in place of the atomics, and returns 0 in a workgroup
-//! that has no block. Drivers inline it, and compute at compile time what the description `what` decides.
+//! that has no block. Drivers inline it, and compute at compile time all that `description` decides.
 //!
 //! Of loads and stores that race, one sees another in the shadow, in whatever order invocations run (`protocol_tests`). `LOADS` means
 //! more than one reader, of which the word has one.

@@ -210,11 +210,8 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
         let Some(function) = index.functions.get(access.function) else {
             continue;
         };
-        let blocks = index.blocks_of(function);
-        let block = blocks
-            .partition_point(|block| block.offset <= access.offset)
-            .checked_sub(1);
-        let Some(block) = block.and_then(|block| blocks.get(block)) else {
+        let block = index.block_at(function, access.offset);
+        let Some(block) = block.and_then(|block| index.blocks.get(block)) else {
             continue;
         };
         if position.0 != block.offset {

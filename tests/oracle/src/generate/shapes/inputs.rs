@@ -1,4 +1,4 @@
-//! What the host passes to a program of a shape: buffers, and the memory behind the addresses in them.
+//! Inputs of a program of a shape, from the host: buffers, and the memory behind the addresses in them.
 
 use crate::generate::{CONTROL, DATA, OUT};
 
