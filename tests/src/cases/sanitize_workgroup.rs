@@ -41,7 +41,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_workgroup::a_race_in_a_callee" => fault(gpu, "put(l, word); result = take(l ^ 5u);"), set(ALL),
         logs(&["`s[at]` is ", "without a barrier between them"]);
     "sanitize_workgroup::a_race_on_a_vector" => fault(gpu, "v[l] = vec4(float(word)); result = uint(v[(l + 9u) & 31u].z);"), set(ALL),
-        logs(&["`v[", "stored by invocation "]);
+        logs(&["`v[", "stored by invocation ", "without a barrier between them"]);
     "sanitize_workgroup::a_race_in_a_continue_construct" => fault(gpu, "for (uint k = 0u; k < 3u; s[(l + k) & 31u] = word) { k++; }"), set(ALL),
         logs(&["is stored by invocation "]);
     "sanitize_workgroup::a_race_of_subgroups" => subgroups(gpu, "s[l] = word; result = s[31u - l] + uint(subgroupElect());", false), set(ALL),
@@ -68,6 +68,18 @@ pub(super) const CASES: &[Case] = cases! {
         set(ALL), silent();
     "sanitize_workgroup::both_lines" => lines(gpu), set(RACES),
         logs(&[" is stored by invocation ", " at line 6 and read by invocation ", " at line 7, without a barrier between them", "--> race.comp:7"]);
+    "sanitize_workgroup::straight_code" => silent(gpu, &straight(40, "32u * k + l")), set(RACES), silent();
+    "sanitize_workgroup::a_race_in_straight_code" => fault(gpu, &straight(40, "(l * 3u + k) & 1023u")), set(RACES),
+        logs(&["`many[", " by invocation ", "without a barrier between them"]);
+    "sanitize_workgroup::an_array_that_is_copied" => silent(gpu, &copied("if (l == 0u)")), set(RACES), silent();
+    "sanitize_workgroup::an_array_that_all_copy" => fault(gpu, &copied("")), set(RACES),
+        logs(&["`many` is ", "without a barrier between them"]);
+    "sanitize_workgroup::two_read_what_one_stores" => fault(gpu, "s[l] = word; barrier(); if (l < 2u) { result = s[0]; if (l == 1u) { s[0] = result; } }"),
+        set(RACES), logs(&["`s[0]` is read by ", " and stored by invocation 1"]);
+    "sanitize_workgroup::a_function_that_is_inlined_often" => inlined(gpu), set(&[("sanitize", "races"), ("log_level", "warning")]),
+        logs(&["races in `add(u1;` are not checked: its ", " once calls are inlined, which drivers take too long to compile"]);
+    "sanitize_workgroup::a_line_of_another_file" => files(gpu), set(RACES),
+        logs(&["is stored by invocation ", " at line 6 of store.glsl and read by invocation ", " at line 10, without a barrier"]);
     "sanitize_workgroup::a_tile_that_fills_shared_memory" => tiles(gpu, "float", 0, true), set(TILES),
         logs(&["`tile[at ^ 1]` is stored by invocation ", " at line 8 and read by invocation ", " at line 10, without a barrier between them"]);
     "sanitize_workgroup::a_tile_that_fills_shared_memory_without_a_race" => tiles(gpu, "float", 0, false), set(TILES), silent();
@@ -160,13 +172,33 @@ const ENDED: &str = "
     if (words[base] == 3u) { return; }
     barrier();";
 
+/// Stores and loads of an element each, one behind the other.
+fn straight(count: u32, element: &str) -> String {
+    let access = |k: u32| {
+        let element = element.replace('k', &format!("{}u", k % 32));
+        format!(
+            "many[{element}] = word + {k}u; result += many[{element}] / (l + {}u);\n",
+            k + 2
+        )
+    };
+    (0..count).map(access).collect()
+}
+
+/// Stores to 300 elements, and loads of them, one behind the other.
+fn copied(condition: &str) -> String {
+    let all = |access: &dyn Fn(u32) -> String| (0..300).map(access).collect::<String>();
+    let stores = all(&|k| format!("many[{k}] = words[base + {}u] + l;", k % 32));
+    let loads = all(&|k| format!("result += many[{k}];"));
+    format!("{condition} {{ {stores} }} barrier(); {loads}")
+}
+
 fn shader(body: &str) -> Result<Vec<u32>> {
     shader_with("", body)
 }
 
 fn shader_with(extensions: &str, body: &str) -> Result<Vec<u32>> {
     let declarations = "
-        shared uint s[32], other[32], single;
+        shared uint s[32], other[32], single, many[1024];
         shared vec4 v[32];
         shared struct { uint x; uvec3 y; } pair;
         void put(uint at, uint value) { s[at] = value; }
@@ -210,6 +242,45 @@ layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
 shared uint s[32];
 void main() {
     s[gl_LocalInvocationIndex] = 1u;
+    words[gl_GlobalInvocationID.x] = s[gl_LocalInvocationIndex ^ 1u];
+}
+";
+    let spirv = glsl_debug::compile_text("race.comp", text, Form::Lines)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ())
+}
+
+/// A function with a few accesses that is called 120 times. Without the check, it ends soon.
+fn inlined(gpu: &Gpu) -> Result<()> {
+    let calls = (0..120).map(|k| format!("add({k}u); barrier();\n")).collect::<String>();
+    let text = format!(
+        "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+shared uint s[32];
+void add(uint k) {{ s[gl_LocalInvocationIndex] += k; }}
+void main() {{
+    {calls}
+    words[gl_GlobalInvocationID.x] = 1000u;
+}}
+"
+    );
+    let spirv = glsl_debug::compile_text("inlined.comp", &text, Form::Lines)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[]))?.succeeded().map(|_| ())
+}
+
+/// With lines of two files.
+fn files(gpu: &Gpu) -> Result<()> {
+    let text = "#version 460
+#extension GL_GOOGLE_cpp_style_line_directive : require
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+shared uint s[32];
+#line 5 \"store.glsl\"
+void put(uint value) {
+    s[gl_LocalInvocationIndex] = value; }
+#line 8 \"race.comp\"
+void main() {
+    put(1u + gl_LocalInvocationIndex);
     words[gl_GlobalInvocationID.x] = s[gl_LocalInvocationIndex ^ 1u];
 }
 ";

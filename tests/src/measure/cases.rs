@@ -88,7 +88,7 @@ pub const MEASUREMENTS: &[Case] = cases! {
         measures(), alone(), set(&[("sanitize", "addresses")]);
     "loops::initialized" => compile(context, vec![Shader::Memory(Check::Initialized)], &[Variant::Planted]),
         measures(), alone(), set(&[("sanitize", "initialized")]);
-    "loops::races" => compile(context, vec![Shader::Memory(Check::Races)], &[Variant::Planted]),
+    "loops::races" => compile(context, vec![Shader::Memory(Check::Races), STRAIGHT], &[Variant::Planted]),
         measures(), alone(), set(&[("sanitize", "races")]);
     "loops::barriers" => compile(context, vec![Shader::Memory(Check::Barriers)], &[Variant::Planted]),
         measures(), alone(), set(&[("sanitize", "barriers")]);
@@ -195,8 +195,12 @@ fn loops_and_accesses() -> Vec<Shader> {
     loops()
         .into_iter()
         .chain(memory_shaders::checks().map(Shader::Memory))
+        .chain([STRAIGHT])
         .collect()
 }
+
+/// Straight code, as transforms in shared memory have.
+const STRAIGHT: Shader = Shader::SharedAccesses(60);
 
 fn sizes() -> Vec<Shader> {
     [32, 128, 512, 2048, 8192, 16384, 65536].map(Shader::Message).to_vec()

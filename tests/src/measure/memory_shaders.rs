@@ -44,6 +44,27 @@ pub fn checks() -> impl Iterator<Item = Check> {
     ACCESSES.into_iter().map(|(check, ..)| check)
 }
 
+/// Compiles a shader with `count` accesses to shared memory, one behind the other: stores to an element of the invocation's own, and loads.
+///
+/// # Errors
+///
+/// It does not compile.
+pub fn compile_straight(count: u32) -> Result<Vec<u32>> {
+    let accesses = (0..count).map(|k| match k % 2 {
+        0 => format!("  tile[{k}u * 64u + own] = value;\n"),
+        _ => format!("  value += tile[{}u * 64u + own] / (own + {k}u);\n", k - 1),
+    });
+    glsl::compile_compute(&format!(
+        "#version 460\n\
+         layout(local_size_x = 64) in;\n\
+         layout(set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
+         shared uint tile[{}];\n\
+         void main() {{\n  uint value = words[0], own = gl_LocalInvocationID.x;\n{}  words[own] = value;\n}}\n",
+        count * 64,
+        accesses.collect::<String>()
+    ))
+}
+
 /// Compiles the shader for a check. The faulty one for `races` lacks a barrier, that for `addresses` is the same.
 ///
 /// # Errors

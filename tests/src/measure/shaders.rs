@@ -120,6 +120,8 @@ pub enum Shader {
     Operations,
     /// A compute shader with an access that this check of the memory checker tests, in a loop. The settings of the process plant it.
     Memory(Check),
+    /// A compute shader with this many accesses to shared memory, one behind the other. The settings of the process plant `races`.
+    SharedAccesses(u32),
 }
 
 /// The checks of operands, with an operation that each takes, of `value` and of words that are 1.
@@ -178,6 +180,7 @@ impl Shader {
             Self::Loop(count) => format!("loop of {count} instructions"),
             Self::Operation(check) | Self::Memory(check) => format!("{} in a loop", check.name()),
             Self::Operations => "four operations in a loop".to_owned(),
+            Self::SharedAccesses(count) => format!("{count} accesses to shared memory"),
         }
     }
 
@@ -186,6 +189,7 @@ impl Shader {
         match self {
             Self::Operation(check) | Self::Memory(check) => Checks::of([*check]),
             Self::Operations => Checks::of([Check::Shift, Check::Bounds]),
+            Self::SharedAccesses(_) => Checks::of([Check::Races]),
             _ => Checks::of([Check::Loops]),
         }
     }
@@ -223,6 +227,7 @@ impl Shader {
                 }
             }
             Self::Memory(check) => vec![memory_shaders::compile(*check, false)?],
+            Self::SharedAccesses(count) => vec![memory_shaders::compile_straight(*count)?],
             Self::Sites(_) | Self::Loop(_) | Self::Operation(_) | Self::Operations if variant == Variant::ByValue => {
                 return Ok(None);
             }

@@ -1,5 +1,6 @@
 //! Functions whose accesses are left out, since drivers inline each call: the record of a stretch is compiled once for each path of calls
-//! that leads to it, and lavapipe takes a time that grows with the square of their number.
+//! that leads to it, and lavapipe takes a time that grows with the square of their number: for 100 stretches of a store and a load between
+//! branches, some 4 s on Mesa 22.3, 15 s on Mesa 25 and 6 s on Mesa 26.
 
 use super::super::module::ModulePlanter;
 use super::records::RecordedAccess;
@@ -8,7 +9,7 @@ use crate::analysis::index::typed::FunctionIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most stretches of a module, with those that are inlined.
-const MAX_STRETCHES: u64 = 200;
+const MAX_STRETCHES: u64 = 100;
 
 /// The functions to leave out, those with the most stretches first. Warns of each. O(calls + accesses).
 pub(super) fn too_often_inlined(module: &mut ModulePlanter<'_, '_>, all: &[RecordedAccess]) -> BTreeSet<FunctionIndex> {

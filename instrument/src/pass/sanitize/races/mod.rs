@@ -55,6 +55,9 @@ use stretch::{Entry, Stretches};
 use vkabort_record::race::{ACCESS, ACCESSED, OTHERS};
 use word::{Kind, write_is, write_site, write_who};
 
+/// Most accesses of a stretch that are recorded each by itself: for so few, drivers compile calls in less time than a loop.
+const MAX_APART: usize = 3;
+
 /// Plants the check into a function.
 pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
     if planter.module.races.functions.is_none() {
@@ -81,9 +84,10 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         }
     }
     for entries in stretches.finish() {
-        match entries.as_slice() {
-            [only] if only.recorded.access.scalars == 1 => plant_access(planter, only),
-            entries => plant_stretch(planter, entries),
+        let is_one_scalar = |entry: &Entry<'_>| entry.recorded.access.scalars == 1;
+        match entries.len() <= MAX_APART && entries.iter().all(is_one_scalar) {
+            true => entries.iter().for_each(|entry| plant_access(planter, entry)),
+            false => plant_stretch(planter, &entries),
         }
     }
 }
