@@ -1,14 +1,14 @@
 //! Faults of the aborts of a module, to warn about when it is compiled.
 
-use crate::analysis::index::Index;
-use crate::analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
-use crate::error::{ErrorKind, Result};
-use crate::options::Options;
 use crate::outcome::Hooks;
-use crate::pass::constant_data;
 use crate::pipeline;
+use vkabort_analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
+use vkabort_lower::constant_data;
+use vkabort_options::Options;
 use vkabort_record::message::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
+use vkabort_spirv::error::{ErrorKind, Result};
+use vkabort_spirv::index::Index;
 
 /// Messages up to this size are laid out, whatever `max_message_bytes` is: one that is larger than the limit is a finding.
 const MAX_LAYOUT_BYTES: u32 = 1 << 20;

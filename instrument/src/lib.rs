@@ -46,33 +46,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod analysis;
 mod check;
-mod edit;
-mod error;
-mod lowered;
-mod options;
 mod outcome;
-mod pass;
 mod pipeline;
-mod runtime;
-mod sanitize;
-mod spv;
 
 pub use check::{Checked, Finding, Rule, check};
-pub use error::{Error, ErrorKind, Result};
-pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
-pub use options::{
-    Arena, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Options, Prints, ShadowArea, Trap, Values,
-};
-pub use outcome::{
-    AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place, PrintNumbers,
-};
-pub use sanitize::{
-    CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY, LoopTimeout, Sanitize,
-};
+pub use outcome::{AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place};
 use std::collections::{BTreeMap, BTreeSet};
+pub use vkabort_options::*;
 use vkabort_record::site::{ModuleHash, SiteTable};
+pub use vkabort_spirv::error::{Error, ErrorKind, Result};
+pub use vkabort_spirv::lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not
 /// declare `AbortKHR`.
@@ -92,7 +76,7 @@ pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
 /// The module is malformed.
 #[doc(hidden)]
 pub fn sources_of_loads(words: &[u32]) -> Result<BTreeMap<usize, BTreeSet<Option<usize>>>> {
-    analysis::view::sources_of_loads(words)
+    vkabort_analysis::view::sources_of_loads(words)
 }
 
 /// The hash of a module with the specialisation data in `options`, as in reports.

@@ -1,5 +1,6 @@
 //! The result of a rewrite, and the functions that a rewrite calls.
 
+use vkabort_options::PrintNumbers;
 use vkabort_record::site::{CodeHash, SiteTable};
 
 /// The result of a rewrite.
@@ -47,15 +48,6 @@ pub type ClaimCompact<'a> = dyn FnMut(CodeHash) -> bool + 'a;
 
 /// Returns the numbers and counters of a code's prints, of which there are so many.
 pub type ClaimPrints<'a> = dyn FnMut(CodeHash, u32) -> PrintNumbers + 'a;
-
-/// Numbers that the prints of a code have on the device; see [`vkabort_record::print::layout`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrintNumbers {
-    /// NUMBER of the first one. Those of the others follow it.
-    pub first: u32,
-    /// The counter of the first one. `None`: all share one.
-    pub counter: Option<u32>,
-}
 
 /// Functions that a rewrite calls, if they are set.
 #[derive(Default)]

@@ -6,21 +6,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use crate::edit::Edits;
-use crate::edit::abort_values::AbortValues;
-use crate::edit::origins::Origins;
-use crate::edit::planted::Planted;
-use crate::error::Result;
-use crate::lowered::{Feature, has_prints, scan};
-use crate::options::{Options, Values};
 use crate::outcome::{Hooks, Instrumented, Outcome};
-use crate::pass::sanitize::Planting;
-use crate::pass::site_numbering::SiteInputs;
-use crate::pass::{
-    constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline, pointer_results, poison,
-    site_numbering, strip, values,
-};
-use crate::spv::words::header;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
 use std::borrow::Cow;
@@ -28,7 +14,21 @@ use steps::{
     describe_kept_aborts, divide_functions, lower_aborts, lower_prints, number_prints, plant_checks, reconverge_exits,
     specialize_data,
 };
+use vkabort_checks::Planting;
+use vkabort_lower::site_numbering::SiteInputs;
+use vkabort_lower::{
+    constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline, pointer_results, poison,
+    site_numbering, strip, values,
+};
+use vkabort_options::{Options, Values};
 use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::abort_values::AbortValues;
+use vkabort_spirv::edit::origins::Origins;
+use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::error::Result;
+use vkabort_spirv::lowered::{Feature, has_prints, scan};
+use vkabort_spirv::words::header;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.

@@ -11,8 +11,13 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{layer, process, target};
 
 /// Packages whose unit tests start no other program: qemu runs only the program that it is started with.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 12] = [
     "vkabort-record",
+    "vkabort-spirv",
+    "vkabort-options",
+    "vkabort-analysis",
+    "vkabort-lower",
+    "vkabort-checks",
     "vkabort-instrument",
     "vkabort-manifest",
     "vkabort-settings",

@@ -16,8 +16,13 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{process, store, target};
 
 /// Packages whose unit tests run. They start with the dynamic linker of the unpacked system.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 12] = [
     "vkabort-record",
+    "vkabort-spirv",
+    "vkabort-options",
+    "vkabort-analysis",
+    "vkabort-lower",
+    "vkabort-checks",
     "vkabort-instrument",
     "vkabort-manifest",
     "vkabort-settings",

@@ -1,16 +1,16 @@
 //! The facts that passes find, for the passes after them and for the host.
 
-use crate::edit::Edits;
-use crate::edit::abort_values::AbortValues;
-use crate::edit::planted::Planted;
-use crate::pass::constant_data::SpecIds;
-use crate::pass::reconverge::EarlyExits;
-use crate::pass::site_numbering::Sites;
-use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
+use vkabort_lower::constant_data::SpecIds;
+use vkabort_lower::reconverge::EarlyExits;
+use vkabort_lower::site_numbering::Sites;
 use vkabort_record::site::{PrintSite, SiteId, SiteTable};
 use vkabort_record::template::Template;
+use vkabort_spirv::Id;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::abort_values::AbortValues;
+use vkabort_spirv::edit::planted::Planted;
 
 /// What a pass returns: edits of the module, and a fact for the passes after it.
 pub(super) type Found = (Edits, Option<Fact>);

@@ -1,23 +1,23 @@
 //! Rows of the table of passes, and what they work on.
 
 use super::facts::{Fact, Facts, Found};
-use crate::analysis::callgraph::CallGraph;
-use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::preconditions::check;
-use crate::analysis::waiting_loops::WaitingLoops;
-use crate::edit::Edits;
-use crate::edit::origins::Origins;
-use crate::error::{Error, ErrorKind, Result};
-use crate::lowered::{Feature, LoweredFeatures, has_prints, scan};
-use crate::options::{Options, Values};
 use crate::outcome::Hooks;
-use crate::pass::sanitize::Planting;
-use crate::pass::site_numbering::{self, SiteInputs, Sites};
-use crate::spv::Id;
-use crate::spv::words::BOUND;
 use std::cell::OnceCell;
 use std::mem;
+use vkabort_analysis::callgraph::CallGraph;
+use vkabort_analysis::exit_plan::ExitPlan;
+use vkabort_analysis::preconditions::check;
+use vkabort_analysis::waiting_loops::WaitingLoops;
+use vkabort_checks::Planting;
+use vkabort_lower::site_numbering::{self, SiteInputs, Sites};
+use vkabort_options::{Options, Values};
+use vkabort_spirv::Id;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::origins::Origins;
+use vkabort_spirv::error::{Error, ErrorKind, Result};
+use vkabort_spirv::index::Index;
+use vkabort_spirv::lowered::{Feature, LoweredFeatures, has_prints, scan};
+use vkabort_spirv::words::BOUND;
 
 /// Limit on edits by repeated passes: two for every level of loops nested in continue constructs.
 const MAX_ROUNDS: u32 = 256;

@@ -2,15 +2,16 @@
 
 use super::facts::{Fact, Found, LoweredAborts};
 use super::state::{Module, State};
-use crate::edit::Edits;
-use crate::error::Result;
-use crate::outcome::{Hooks, PrintNumbers};
-use crate::pass::prints::PrintInputs;
-use crate::pass::reconverge::EarlyExits;
-use crate::pass::{abort, constant_data, exit_loop, prints, reconverge, sanitize};
+use crate::outcome::Hooks;
 use std::borrow::Cow;
+use vkabort_lower::prints::PrintInputs;
+use vkabort_lower::reconverge::EarlyExits;
+use vkabort_lower::{abort, constant_data, exit_loop, prints, reconverge};
+use vkabort_options::PrintNumbers;
 use vkabort_record::print::record::PrintIdentity;
 use vkabort_record::site::{EntryPoint, SiteTable};
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::error::Result;
 
 pub(super) fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let prints = prints::number_prints(&module.index);
@@ -56,7 +57,7 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
 
 pub(super) fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
     let hash = state.facts.sites.table.module_hash;
-    let (edits, planted) = sanitize::plant(&module.index, state.options, state.planting, hash)?;
+    let (edits, planted) = vkabort_checks::plant(&module.index, state.options, state.planting, hash)?;
     Ok((edits, Some(Fact::Planted(planted))))
 }
 

@@ -3,17 +3,17 @@
 use super::facts::Found;
 use super::state::{Module, Pass, State};
 use super::{PASSES, rewrite_with};
-use crate::edit::Edits;
-use crate::edit::emitter::Emitter;
-use crate::edit::phi::PhiRenames;
-use crate::error::Result;
-use crate::lowered::{Feature, scan};
-use crate::options::Options;
 use crate::outcome::{Hooks, Outcome};
-use crate::pass::sanitize::Planting;
-use crate::spv::op::{capability, execution_mode, execution_model, storage_class};
-use crate::spv::words::{HEADER_WORDS, Insts};
-use crate::spv::{Code, Id, Inst, Literal, Words, op};
+use vkabort_checks::Planting;
+use vkabort_options::Options;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::phi::PhiRenames;
+use vkabort_spirv::error::Result;
+use vkabort_spirv::lowered::{Feature, scan};
+use vkabort_spirv::op::{capability, execution_mode, execution_model, storage_class};
+use vkabort_spirv::words::{HEADER_WORDS, Insts};
+use vkabort_spirv::{Code, Id, Inst, Literal, Words, op};
 
 const PLANT: Pass = Pass::new("plant", |s| s.lowers(Feature::Abort), plant_at_stores);
 

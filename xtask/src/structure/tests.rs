@@ -55,20 +55,20 @@ fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
 #[test]
 fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
     const READERS: [&str; 9] = [
-        "analysis/constant_exits",
-        "analysis/constant_exits.rs",
-        "analysis/effects",
-        "analysis/ranges",
-        "analysis/trip_count",
-        "analysis/trip_count.rs",
-        "analysis/unstored.rs",
-        "analysis/waiting_loops",
-        "pass/values",
+        "analysis/src/constant_exits",
+        "analysis/src/constant_exits.rs",
+        "analysis/src/effects",
+        "analysis/src/ranges",
+        "analysis/src/trip_count",
+        "analysis/src/trip_count.rs",
+        "analysis/src/unstored.rs",
+        "analysis/src/waiting_loops",
+        "lower/src/values",
     ];
     const BUILDERS: [&str; 4] = ["Dominators", "successor_nodes", ".reversed()", "LoopNest::new"];
     let mut found = Vec::new();
     for reader in READERS {
-        let mut paths = vec![root().join("instrument/src").join(reader)];
+        let mut paths = vec![root().join("instrument").join(reader)];
         while let Some(path) = paths.pop() {
             if path.is_dir() {
                 for entry in fs::read_dir(&path)? {

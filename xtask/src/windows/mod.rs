@@ -28,6 +28,11 @@ const LINTED: &[&str] = &[
 /// The crates whose unit tests run in Wine.
 const TESTED: &[&str] = &[
     "record",
+    "spirv",
+    "options",
+    "analysis",
+    "lower",
+    "checks",
     "instrument",
     "manifest",
     "windows",

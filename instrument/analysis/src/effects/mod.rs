@@ -1,0 +1,51 @@
+//! Does an undefined value have an effect: on memory that others can read, control flow, another invocation, or a result of the stage?
+//!
+//! An instruction whose result is undefined does no harm if the result is dropped, as by `OpSelect`, a mask, a phi of another
+//! path, or an overwritten variable. So a check of its operands belongs where the result is certain to have an effect:
+//!
+//! ```text
+//! %q = UDiv %a %b            observed at %q if every path from there uses it
+//! %r = Select %c %q %zero    observed at %r, if %c
+//! Store %buffer %q           observed
+//! ```
+//!
+//! An **item** is a part of a value, or of what a definition of memory holds ([`items`]). At each of its uses it becomes an effect,
+//! parts of other items, perhaps under conditions, or nothing ([`uses`]). It is **observed** if every path from its definition passes
+//! a use at which it has an effect or becomes an observed item without a condition: the greatest set of items for which that
+//! holds, found by taking back what does not hold until nothing changes ([`observed`]). So a value that a loop leads back to itself
+//! has the effects that it has elsewhere. The **points** of an item are its definition if it is observed, else those of what it becomes
+//! ([`points`]).
+//!
+//! What counts:
+//!
+//! - Memory: variables of the storage classes Function, Private and Output are the invocation's until a call, an emitted vertex or the
+//!   end lets others read them, and Workgroup variables until a barrier behind which somebody reads them.
+//! - Calls: an argument has the effects that the parameter has in the function, and those of the result if all of it is observed. A
+//!   returned value has an effect if it has one at every call.
+//! - Selections, masks, `&&`, `||`, phis and dynamic indices can drop a value. Other arithmetic cannot, whatever it computes: the
+//!   product of an undefined value and 0 is undefined.
+//! - A value that other invocations of the subgroup may read (broadcasts, shuffles, rotations, exchanges in a quad) counts as dropped,
+//!   since they need not: `subgroupBroadcastFirst(a / b)` reads one of them. Reductions and votes read all.
+//! - Behind an instruction that may end the invocation, or make a helper of it, nothing is certain.
+//!
+//! Conservative: an effect that the analysis does not find is not reported.
+//!
+//! Every item is evaluated once, after those that it becomes, and again only if one of a cycle of phis is taken back. An evaluation walks
+//! over the blocks between the definition and its uses.
+
+mod copies;
+mod items;
+mod memory_uses;
+mod not_finite;
+mod observed;
+mod parts;
+mod point;
+mod points;
+mod use_conditions;
+mod use_finder;
+mod uses;
+mod walk;
+
+pub use parts::{ValuePart, component_count, leaves, results};
+pub use point::{Condition, EffectPoint, Test};
+pub use points::Effects;

@@ -1,0 +1,33 @@
+//! Points at which a value has an effect, with their conditions.
+
+use vkabort_spirv::Id;
+use vkabort_spirv::index::typed::BlockIndex;
+
+/// A part of a condition under which a value has an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Condition {
+    pub value: Id,
+    /// The component of a vector.
+    pub component: Option<u32>,
+    pub test: Test,
+}
+
+/// What a condition asks of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Test {
+    True,
+    False,
+    /// Of a number.
+    NonZero,
+    /// The value is a variable of the function that planted code has set to true.
+    Stored,
+}
+
+/// A place at which a value is certain to have an effect if the conditions hold, which are known there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectPoint {
+    pub block: BlockIndex,
+    /// Word offset of an instruction.
+    pub offset: usize,
+    pub conditions: Vec<Condition>,
+}

@@ -1,0 +1,61 @@
+//! What becomes of an item at a use.
+
+use super::point::Condition;
+use crate::view::ModuleView;
+use smallvec::SmallVec;
+use vkabort_spirv::index::typed::{BlockIndex, ItemIndex};
+
+/// What becomes of an item at a use.
+#[derive(Clone, Debug)]
+pub(super) enum UseEffect {
+    /// It has an effect.
+    Effect,
+    /// It determines each of these items, if the conditions hold.
+    Becomes(SmallVec<[ItemIndex; 2]>, SmallVec<[Condition; 2]>),
+    /// A phi takes it, at the end of the block of the use.
+    Phi(ItemIndex),
+    /// It has an effect if all of these items are observed.
+    All(Vec<ItemIndex>),
+}
+
+/// A use of an item.
+#[derive(Clone, Debug)]
+pub(super) struct ItemUse {
+    pub(super) block: BlockIndex,
+    /// Word offset.
+    pub(super) offset: usize,
+    pub(super) effect: UseEffect,
+}
+
+/// What the items are, on which it depends what is an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Followed {
+    /// Results that are undefined.
+    Undefined,
+    /// What memory holds before anything is stored: parts that are only copied with others have no effect (`copies`).
+    Unstored,
+    /// NaN and infinities: only what keeps them counts, and the only effect is a store that others see (`not_finite`).
+    NotFinite,
+}
+
+/// Finds the uses of items.
+pub(super) struct UseFinder<'v, 'a, 'w> {
+    pub(super) view: &'v ModuleView<'a, 'w>,
+    /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
+    pub(super) returns_are_effects: bool,
+    pub(super) followed: Followed,
+}
+
+impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, followed: Followed) -> Self {
+        Self {
+            view,
+            returns_are_effects,
+            followed,
+        }
+    }
+}
+
+pub(super) fn nothing() -> UseEffect {
+    UseEffect::Becomes(SmallVec::new(), SmallVec::new())
+}

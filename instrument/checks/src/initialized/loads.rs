@@ -1,0 +1,46 @@
+//! The loads of what may not be stored yet.
+
+use super::layout::BitPlace;
+use super::shadow::Shadow;
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
+use vkabort_analysis::effects::EffectPoint;
+use vkabort_analysis::view::path::Path;
+use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
+use vkabort_spirv::{Id, Inst};
+
+/// A load.
+#[derive(Debug)]
+pub(super) struct CheckedLoad<'w> {
+    pub(super) block: BlockIndex,
+    pub(super) inst: Inst<'w>,
+    pub(super) variable: Id,
+    /// The bits of what it loads. `None`: nothing has ever been stored to any part that is checked.
+    pub(super) bits: Option<BitPlace>,
+    /// The places, each with the parts of the loaded value that have an effect there.
+    pub(super) points: Vec<(EffectPoint, Vec<CheckedPart>)>,
+}
+
+/// A scalar of a loaded value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CheckedPart {
+    pub(super) path: Path,
+    /// Its bit, counted from the first one of what is loaded. `None`: nothing has stored it when the load is executed.
+    pub(super) bit: Option<u32>,
+}
+
+/// The loads that are checked, and the bits of their variables.
+#[derive(Debug, Default)]
+pub(crate) struct UnstoredLoads<'w> {
+    pub(super) loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
+    pub(super) shadows: HashMap<Id, Shadow>,
+    /// The word with the number of invocations of the workgroup that have ended.
+    pub(super) ends: Option<u32>,
+}
+
+impl UnstoredLoads<'_> {
+    /// Whether a load of shared memory is checked.
+    pub(crate) fn reads_shared_memory(&self) -> bool {
+        self.ends.is_some()
+    }
+}

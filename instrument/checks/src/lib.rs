@@ -1,0 +1,181 @@
+//! Plants checks: aborts that a failed check takes, in shaders that need not have any of their own.
+//!
+//! ```text
+//! instruction      becomes   %failed = ..
+//!                            SelectionMerge %go, BranchConditional %failed %fail %go
+//!                            %fail: %message = CompositeConstruct ..
+//!                                   AbortKHR %type %message
+//!                            %go:   instruction
+//! ```
+//!
+//! The output is valid SPIR-V with ordinary aborts, which a driver with `SPV_KHR_abort` executes as it is. A planted abort has the
+//! origin of the instruction that it guards, so that its site has the position of that one.
+//!
+//! A check is a row of `vkabort_options::checks` and a file with one function, `plant`: it finds the places in a function of the shader
+//! and calls [`Planter::plant`]; `planter` does the rest.
+//! Code that entry points do not reach is left alone.
+#![forbid(unsafe_code)]
+#![expect(
+    missing_docs,
+    reason = "a crate of the rewriter, which others use through vkabort-instrument"
+)]
+
+mod accesses;
+mod addresses;
+mod barriers;
+mod bounds;
+mod breaks;
+mod buffers;
+mod code;
+mod convert;
+mod divide;
+mod filter;
+mod growth;
+mod guard;
+mod helper;
+mod indexing;
+mod initialized;
+mod invalid;
+mod limits;
+mod loop_clock;
+mod loop_positions;
+mod loops;
+mod message;
+mod module;
+mod nan;
+mod place;
+mod planter;
+mod races;
+mod repetitions;
+mod scalars;
+mod shift;
+mod unreachable;
+mod values;
+mod variants;
+mod workgroup;
+
+use growth::LimitedChecks;
+use module::ModulePlanter;
+pub use module::Planting;
+use planter::Planter;
+use repetitions::Repetitions;
+use values::{ValueFacts, Values};
+use vkabort_analysis::effects::Effects;
+use vkabort_analysis::ranges::Ranges;
+use vkabort_analysis::view::ModuleView;
+use vkabort_options::Options;
+use vkabort_options::{CHECKS, Check, checks};
+use vkabort_record::site::ModuleHash;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::error::{Error, ErrorKind, Result};
+use vkabort_spirv::index::Index;
+use vkabort_spirv::index::typed::{FunctionIndex, Table};
+use vkabort_spirv::op::capability;
+
+/// Plants a check into a function.
+enum Plant {
+    /// By blocks and instructions alone.
+    Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
+    /// With what is known of values.
+    Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
+}
+
+macro_rules! plant_functions {
+    ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
+        &[$(Plant::$kind($module::plant)),*]
+    };
+}
+
+/// The functions that plant checks, in the order of [`CHECKS`].
+const PLANT: &[Plant] = checks!(plant_functions);
+
+/// What is known of a module before anything is planted.
+struct ModuleFacts<'v, 'a, 'w> {
+    view: &'v ModuleView<'a, 'w>,
+    values: Values<'v, 'a, 'w>,
+    repetitions: Table<FunctionIndex, Repetitions>,
+}
+
+/// Plants the selected checks, or fewer in a large module that they would more than double. Edits nothing if there is no place for any.
+///
+/// # Errors
+///
+/// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
+/// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
+/// crashes on such an instruction.
+pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: ModuleHash) -> Result<(Edits, Planted)> {
+    let by_element = [
+        capability::CooperativeMatrixReductionsNV,
+        capability::CooperativeMatrixPerElementOperationsNV,
+    ];
+    if by_element.iter().any(|capability| index.has_capability(*capability)) {
+        let message =
+            "it calls functions for the elements of cooperative matrices, which drivers crash on outside entry points";
+        return Err(Error::new(ErrorKind::Unsupported, "sanitize", None, message));
+    }
+    let view = ModuleView::new(index);
+    let mut facts = ModuleFacts {
+        view: &view,
+        values: Values {
+            effects: Effects::new(&view),
+            not_finite: Effects::of_not_finite(&view),
+            ranges: Ranges::new(&view, options),
+        },
+        repetitions: match options.sanitize.checks.contains(Check::Loops) {
+            true => Repetitions::of_module(&view),
+            false => Table::default(),
+        },
+    };
+    let mut limited = LimitedChecks::new(options);
+    loop {
+        let module = ModulePlanter::new(index, &limited.options, planting, hash);
+        let (edits, planted) = plant_selected(&mut facts, module)?;
+        if !limited.leave_out(index, &edits, &planted) {
+            return Ok(limited.finish(edits, planted));
+        }
+    }
+}
+
+/// Plants all selected checks.
+fn plant_selected<'o, 'a: 'o, 'w>(
+    facts: &mut ModuleFacts<'_, 'a, 'w>,
+    mut module: ModulePlanter<'o, 'w>,
+) -> Result<(Edits, Planted)> {
+    let (index, checks) = (module.index, module.options.sanitize.checks);
+    barriers::prepare(&mut module);
+    if checks.contains(Check::Initialized) {
+        // Before the words of races, which take what is left.
+        initialized::prepare(&mut module, facts.view);
+    }
+    races::prepare(&mut module);
+    for (number, function) in index.functions.iter() {
+        let Some(mut planter) = Planter::new(&mut module, number, function) else {
+            continue;
+        };
+        planter.repetitions = facts.repetitions.get(number);
+        planter.view = facts.view.function(number);
+        // Without a view of the function, checks of values are left out.
+        let (function, values) = (facts.view.function(number), &mut facts.values);
+        let mut of_values = function.map(|function| ValueFacts::new(function, values));
+        for (_, plant) in CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check)) {
+            match (plant, &mut of_values) {
+                (Plant::Flow(plant), _) => plant(&mut planter),
+                (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
+                (Plant::Values(_), None) => {}
+            }
+        }
+        planter.finish();
+    }
+    let effects = [&facts.values.effects, &facts.values.not_finite].into_iter();
+    let warnings = facts
+        .view
+        .given_up()
+        .into_iter()
+        .chain(effects.filter_map(|effects| effects.given_up()));
+    module
+        .planted
+        .warnings
+        .extend(warnings.map(|text| format!("checks are left out: {text}")));
+    module.finish()
+}

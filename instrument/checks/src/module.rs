@@ -1,0 +1,185 @@
+//! A module that checks are planted into: what its functions share.
+
+use super::addresses::buffer_finder::BufferFinder;
+use super::addresses::limits::Limits;
+use super::addresses::searches::Searches;
+use super::barriers::counters::Barriers;
+use super::filter::Places;
+use super::helper::{Helpers, is_fragment, own_built_in};
+use super::initialized::loads::UnstoredLoads;
+use super::loop_clock::LoopClock;
+use super::message::MessageWriter;
+use super::races::records::Races;
+use super::workgroup::layout::shared_spec_ids;
+use super::workgroup::shadow::WorkgroupShadow;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet};
+use vkabort_analysis::callgraph::CallGraph;
+use vkabort_analysis::loop_nest::LoopNest;
+use vkabort_options::Options;
+use vkabort_record::site::ModuleHash;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::error::{Error, ErrorKind, Result};
+use vkabort_spirv::index::Index;
+use vkabort_spirv::index::typed::{FunctionIndex, Table};
+use vkabort_spirv::op::capability;
+use vkabort_spirv::words::{MAX_INST_WORDS, version};
+use vkabort_spirv::{Code, Id, Words, op};
+
+/// Where checks are planted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planting {
+    Nothing,
+    /// Not in continue constructs nor in functions that they call: an invocation that leaves there takes a function more.
+    OutsideContinues,
+    Everywhere,
+}
+
+const EXTENSION: &str = "SPV_KHR_abort";
+
+/// A module that checks are planted into.
+pub(super) struct ModulePlanter<'a, 'w> {
+    pub(super) index: &'a Index<'w>,
+    pub(super) options: &'a Options,
+    pub(super) planting: Planting,
+    pub(super) graph: CallGraph,
+    /// Functions that continue constructs call, and what these call.
+    pub(super) called_in_continues: Table<FunctionIndex, bool>,
+    pub(super) places: Places<'a, 'w>,
+    pub(super) out: Emitter,
+    pub(super) edits: Edits,
+    pub(super) messages: MessageWriter,
+    pub(super) planted: Planted,
+    /// Functions that abort for continue constructs.
+    pub(super) guards: Code,
+    /// The private variable that counts loop iterations, and the entry points that reach a use of it.
+    pub(super) counter: Option<Id>,
+    /// Measures the time that loops run.
+    pub(super) clock: Option<LoopClock>,
+    /// Looks at it in code without branches.
+    pub(super) look_if: Option<Id>,
+    pub(super) counting: BTreeSet<u32>,
+    /// Tests addresses.
+    pub(super) buffer_finder: Option<BufferFinder>,
+    pub(super) limits: Limits,
+    pub(super) searches: Searches,
+    pub(super) helpers: Helpers,
+    /// Loads of what nothing may have stored.
+    pub(super) unstored: UnstoredLoads<'w>,
+    /// Private variables of checks, by the entry points that reach a use of them.
+    pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
+    pub(super) shadow: WorkgroupShadow,
+    pub(super) barriers: Barriers,
+    pub(super) races: Races,
+}
+
+impl<'a, 'w> ModulePlanter<'a, 'w> {
+    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hash: ModuleHash) -> Self {
+        let graph = CallGraph::new(index);
+        Self {
+            index,
+            options,
+            planting,
+            called_in_continues: match planting {
+                Planting::OutsideContinues => {
+                    graph.called_in(index, |function| LoopNest::new(index, function).closed_blocks(index))
+                }
+                _ => Table::default(),
+            },
+            graph,
+            places: Places::new(index, options, hash),
+            out: Emitter::new(index),
+            edits: Edits::default(),
+            messages: MessageWriter::default(),
+            planted: Planted::default(),
+            guards: Code::default(),
+            counter: None,
+            clock: None,
+            look_if: None,
+            counting: BTreeSet::new(),
+            buffer_finder: None,
+            limits: Limits::default(),
+            searches: Searches::default(),
+            helpers: Helpers::new(index),
+            unstored: UnstoredLoads::default(),
+            interfaces: BTreeMap::new(),
+            shadow: WorkgroupShadow::new(index, options),
+            barriers: Barriers::default(),
+            races: Races::default(),
+        }
+    }
+
+    /// The edits of the module; none if nothing was planted.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Limit`] if an interface has no room for another variable.
+    pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
+        self.planted.warnings.extend(self.searches.warning());
+        if self.planted.checks.is_empty() {
+            // Code that prepares checks is not used.
+            return Ok((Edits::default(), self.planted));
+        }
+        if !self.index.has_capability(capability::AbortKHR) {
+            self.out.capability(capability::AbortKHR);
+        }
+        if !self.index.has_extension(EXTENSION) {
+            self.out.extension(EXTENSION);
+        }
+        self.write_interfaces()?;
+        self.planted.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
+        if self.shadow.is_planted() {
+            self.planted.spec_ids = shared_spec_ids(self.index);
+        }
+        if let Some(block) = &self.shadow.block {
+            self.planted.area_atomics = block.atomics.to_vec();
+            self.planted.leave = Some(block.leave);
+        }
+        self.planted.ticks = self.clock.map(|clock| clock.ticks);
+        self.edits.insert(self.index.new_functions(), &self.guards);
+        self.out.finish(self.index, &mut self.edits);
+        Ok((self.edits, self.planted))
+    }
+
+    /// From SPIR-V 1.4 on, an interface lists every global variable that the entry point references (OpEntryPoint), before that
+    /// those of inputs and outputs.
+    fn write_interfaces(&mut self) -> Result<()> {
+        let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
+        let shadows = self
+            .shadow
+            .write(self.index, &mut self.out, &mut self.guards, &mut self.edits);
+        let lists_all = self.index.version >= version(1, 4);
+        for (number, entry) in (0..).zip(&self.index.entry_points) {
+            let mut added: SmallVec<[Id; 6]> = SmallVec::new();
+            if lists_all && self.counting.contains(&number) {
+                added.extend(self.counter);
+                added.extend(self.clock.iter().flat_map(|clock| clock.variables));
+            }
+            if let Some(variables) = self.interfaces.get(&number).filter(|_| lists_all) {
+                added.extend(variables.iter().copied());
+            }
+            if let Some((flag, built_in)) = helpers {
+                added.extend(
+                    (lists_all && (is_fragment(entry) || self.helpers.entry_points.contains(&number))).then_some(flag),
+                );
+                added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
+            }
+            if let Some((built_ins, others)) = shadows.get(&number) {
+                added.extend_from_slice(built_ins);
+                added.extend(others.iter().copied().filter(|_| lists_all));
+            }
+            if added.is_empty() {
+                continue;
+            }
+            if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
+                let message = format!("the interface of entry point {} is full", entry.function);
+                return Err(Error::new(ErrorKind::Limit, "sanitize", None, message));
+            }
+            let operands = (Words(entry.inst.from(1)), added.as_slice());
+            self.edits.replace_by(&entry.inst, op::EntryPoint, operands);
+        }
+        Ok(())
+    }
+}

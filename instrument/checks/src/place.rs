@@ -1,0 +1,33 @@
+//! Where a check is planted, and what it tests.
+
+use smallvec::SmallVec;
+use vkabort_analysis::effects::EffectPoint;
+use vkabort_spirv::Inst;
+use vkabort_spirv::index::debug::Position;
+use vkabort_spirv::index::typed::BlockIndex;
+
+/// A check and what it tests, in words.
+pub(super) type TestKey = (u32, SmallVec<[u32; 8]>);
+
+/// A place for a check: before the instruction at a word offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'w> {
+    pub(super) block: BlockIndex,
+    pub(super) offset: usize,
+    /// The instruction whose position in the module the site has.
+    pub(super) guarded: Inst<'w>,
+    /// The position in the source that the site has.
+    pub(super) position: Position<'w>,
+}
+
+impl<'w> Place<'w> {
+    /// The place of a check of `guarded` at a point where its result is certain to have an effect.
+    pub(super) fn of_point(point: &EffectPoint, guarded: Inst<'w>, position: Position<'w>) -> Self {
+        Self {
+            block: point.block,
+            offset: point.offset,
+            guarded,
+            position,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Writes planted aborts: as a branch over a block, or as a call where no invocation can leave.
+
+use super::Planter;
+use super::piece::Piece;
+use crate::guard::write_guard;
+use crate::message::Message;
+use crate::module::{ModulePlanter, Planting};
+use crate::place::Place;
+use vkabort_options::Check;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::rematerialize_handles::Split;
+use vkabort_spirv::operands::result_index;
+use vkabort_spirv::{Id, Inst, op};
+
+impl<'w> Planter<'_, '_, 'w> {
+    /// Plants an abort that is taken if the condition that `write_condition` computes is true.
+    pub(in super::super) fn plant(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        message: Message,
+        write_condition: impl FnOnce(&mut Emitter) -> Id,
+    ) {
+        self.plant_with(check, place, |out| (write_condition(out), ()), |_, ()| message);
+    }
+
+    /// Plants an abort that is taken if the first part of what `write_condition` returns is true. `write_message` gets the other
+    /// part; its code runs only then, except in continue constructs.
+    pub(in super::super) fn plant_with<T>(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_message: impl FnOnce(&mut Emitter, T) -> Message,
+    ) {
+        if self.closed.contains(&place.block) {
+            if self.module.planting == Planting::Everywhere {
+                self.plant_call(check, place, write_condition, write_message);
+            }
+            return;
+        }
+        self.open_loops(place.block);
+        self.plant_test(check, place, write_condition, write_message);
+    }
+
+    /// Writes an abort that is taken if `failed`, and opens a block behind it.
+    pub(in super::super) fn write_abort(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        failed: Id,
+        write_message: impl FnOnce(&mut Emitter) -> Message,
+    ) {
+        let asks_helper = self.module.helpers.are_asked(&self.reach, check);
+        let failed = self.write_failed(asks_helper, failed);
+        let out = &mut self.module.out;
+        let [fail, go] = [(); 2].map(|()| out.fresh());
+        out.branch_if(failed, fail, go, go);
+        out.label(fail);
+        self.write_end(check, place, write_message);
+        self.module.out.label(go);
+    }
+
+    /// Writes whether the invocation ends if a test `failed`.
+    pub(in super::super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
+        let ModulePlanter {
+            out,
+            helpers,
+            barriers,
+            unstored,
+            guards,
+            ..
+        } = &mut *self.module;
+        if asks_helper {
+            failed = helpers.write_failed(out, &self.reach, failed);
+        }
+        if unstored.reads_shared_memory() {
+            // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
+            // and behind it.
+            failed = barriers.write_end_if(out, guards, failed);
+        }
+        failed
+    }
+
+    /// Writes what is behind the label of a block that ends the invocation.
+    pub(in super::super) fn write_end(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_message: impl FnOnce(&mut Emitter) -> Message,
+    ) {
+        let ModulePlanter {
+            out,
+            messages,
+            barriers,
+            unstored,
+            planted,
+            ..
+        } = &mut *self.module;
+        out.write_position(&place.position);
+        let message = write_message(out);
+        if !unstored.reads_shared_memory() {
+            barriers.write_end(out);
+        }
+        let (ty, id) = messages.write(self.index, out, &message);
+        out.code.mark_origin(&place.guarded);
+        out.op(op::AbortKHR, (ty, id));
+        planted.checks.insert(id, check.name());
+        if let Some(operation) = result_of(&place.guarded) {
+            planted.operations.insert(id, operation);
+        }
+    }
+
+    /// Ends code whose last block continues the block of a place.
+    pub(in super::super) fn finish_split(&mut self, place: &Place<'w>) {
+        let behind = self.position(place.block, place.offset);
+        let out = &mut self.module.out;
+        out.write_position(&behind);
+        let split = Split {
+            offset: place.offset,
+            code: out.take_code(),
+        };
+        self.pieces.entry(place.block).or_default().push(Piece::Code(split));
+    }
+
+    /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
+    fn plant_call<T>(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_message: impl FnOnce(&mut Emitter, T) -> Message,
+    ) {
+        let behind = self.position(place.block, place.offset);
+        let ModulePlanter {
+            out,
+            messages,
+            guards,
+            planted,
+            edits,
+            helpers,
+            barriers,
+            ..
+        } = &mut *self.module;
+        let (failed, rest) = write_condition(out);
+        let failed = match helpers.are_asked(&self.reach, check) {
+            true => helpers.write_failed(out, &self.reach, failed),
+            false => failed,
+        };
+        let message = write_message(out, rest);
+        let guard = out.continue_code(guards, |out| {
+            write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
+        });
+        out.name(guard.function, &format!("vkabort_{}", check.name()));
+        // The call has the position that the site takes from it.
+        out.write_position(&place.position);
+        let void = out.void();
+        let result = out.fresh();
+        out.op(
+            op::FunctionCall,
+            (void, result, guard.function, guard.arguments.as_slice()),
+        );
+        out.write_position(&behind);
+        out.place(|code| edits.insert(place.offset, code));
+        planted.checks.insert(guard.message, check.name());
+        planted.guards.insert(guard.function);
+    }
+}
+
+/// The result of an instruction that has one.
+fn result_of(inst: &Inst<'_>) -> Option<Id> {
+    let at = result_index(inst.opcode())?;
+    Some(inst.id(at)).filter(|id| id.is_some())
+}

@@ -1,0 +1,215 @@
+//! Tests that nothing separates share a branch: it leaves if one of them fails, and the block behind it finds out which.
+//!
+//! ```text
+//! %first = .., %second = ..
+//! %any = Select %first true %second
+//! SelectionMerge %go, BranchConditional %any %failed %go
+//! %failed: SelectionMerge %other, BranchConditional %first %one %other
+//! %one:    AbortKHR ..
+//! %other:  AbortKHR ..
+//! %go:
+//! ```
+//!
+//! Drivers for CPUs keep a mask of the invocations that have left, and Mesa updates it at each exit of a loop.
+//!
+//! Joined are tests at one place, and those of a block with nothing but computations and reads between them ([`Stretch`]). A test of a
+//! computation waits for the next one; one of an access cannot, so the next one is made early ([`early`](super::early)). The report is the
+//! same: the values of an abort are those that its operation saw, and nothing is stored between.
+//!
+//! A test that joins others is made where they may have failed, so it must be defined for all operands, and its result counts only if none
+//! of them has: `Select`, since a test of an undefined value is undefined.
+
+use super::Planter;
+use super::early::{MAX_COPIES, instructions_to_repeat};
+use super::piece::{Piece, Test};
+use super::stretch::Stretch;
+use crate::message::Message;
+use crate::place::Place;
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
+use std::collections::hash_map::Entry;
+use std::iter::Peekable;
+use std::mem;
+use std::ops::Range;
+use std::vec::IntoIter;
+use vkabort_options::Check;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::rematerialize_handles::Split;
+use vkabort_spirv::index::debug::Position;
+use vkabort_spirv::words::Insts;
+use vkabort_spirv::{Code, Id, op, op_sets};
+
+type Pieces<'w> = Peekable<IntoIter<Piece<'w>>>;
+type Offsets = SmallVec<[usize; MAX_COPIES]>;
+
+/// Tests with one branch, at a word offset.
+struct Joined<'w> {
+    offset: usize,
+    behind: Position<'w>,
+    asks_helper: bool,
+    /// The tests, and the instructions that are repeated for each.
+    tests: SmallVec<[(Test<'w>, Offsets); 4]>,
+}
+
+impl<'w> Planter<'_, '_, 'w> {
+    /// Plants a test and its abort into a block that invocations can leave.
+    pub(super) fn plant_test<T>(
+        &mut self,
+        check: Check,
+        place: &Place<'w>,
+        write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
+        write_message: impl FnOnce(&mut Emitter, T) -> Message,
+    ) {
+        let behind = self.position(place.block, place.offset);
+        mem::swap(&mut self.module.out.code, &mut self.tests);
+        let out = &mut self.module.out;
+        let start = out.code.words.len();
+        let (failed, rest) = write_condition(out);
+        let middle = out.code.words.len();
+        let labels = [(); 2].map(|()| out.fresh());
+        self.write_end(check, place, |out| write_message(out, rest));
+        mem::swap(&mut self.module.out.code, &mut self.tests);
+        let end = middle..self.tests.words.len();
+        let condition = start..middle;
+        let test = Test {
+            offset: place.offset,
+            guarded: place.guarded,
+            is_total: is_total(&self.tests, condition.clone()),
+            reads_values: matches!(
+                check,
+                Check::Divide | Check::Shift | Check::Bounds | Check::Buffers | Check::Convert
+            ),
+            condition,
+            failed,
+            end,
+            labels,
+            asks_helper: self.module.helpers.are_asked(&self.reach, check),
+            behind,
+        };
+        self.pieces.entry(place.block).or_default().push(Piece::Test(test));
+    }
+
+    /// Writes the pieces of a block, in the order of their places. Those at one place keep theirs.
+    pub(super) fn write_pieces(&mut self, mut pieces: Vec<Piece<'w>>, glsl: &[Id]) -> Vec<Split> {
+        pieces.sort_by_key(Piece::offset);
+        let mut splits = Vec::with_capacity(pieces.len());
+        let mut pieces = pieces.into_iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match piece {
+                Piece::Code(split) => splits.push(split),
+                Piece::Test(first) => {
+                    let tests = self.take_joined(first, &mut pieces, glsl);
+                    splits.extend(self.write_together(&tests));
+                }
+            }
+        }
+        splits
+    }
+
+    /// A test, and those behind it that share its branch.
+    fn take_joined(&self, first: Test<'w>, pieces: &mut Pieces<'w>, glsl: &[Id]) -> Joined<'w> {
+        let mut may_wait = first.may_wait(glsl);
+        // With the operation itself, whose result may be undefined.
+        let start = if may_wait { first.guarded.offset } else { first.offset };
+        let mut stretch = Stretch::new(self.index, glsl, start);
+        let mut joined = Joined {
+            offset: first.offset,
+            behind: first.behind,
+            asks_helper: first.asks_helper,
+            tests: SmallVec::new(),
+        };
+        joined.tests.push((first, SmallVec::new()));
+        while let Some(Piece::Test(next)) = pieces.peek() {
+            let may_join = self.options().sanitize.joins_tests && next.is_total;
+            if !may_join || next.asks_helper != joined.asks_helper {
+                break;
+            }
+            let mut repeated = SmallVec::new();
+            if next.offset != joined.offset {
+                if !stretch.extend(next.offset) {
+                    break;
+                }
+                may_wait &= stretch.is_harmless();
+                if may_wait {
+                    joined.offset = next.offset;
+                    joined.behind = next.behind;
+                } else if let Some(offsets) = self.early(next, joined.offset) {
+                    repeated = offsets;
+                } else {
+                    break;
+                }
+            }
+            let Some(Piece::Test(test)) = pieces.next() else { break };
+            may_wait &= test.may_wait(glsl);
+            joined.tests.push((test, repeated));
+        }
+        joined
+    }
+
+    /// The word offsets of the instructions to repeat for a test that is made early, at word offset `start`. `None`: it cannot be.
+    fn early(&self, test: &Test<'w>, start: usize) -> Option<Offsets> {
+        let code = [&test.condition, &test.end].map(|part| self.tests.words.get(part.clone()).unwrap_or_default());
+        let range = (start, test.offset);
+        instructions_to_repeat(self.index, code, range).filter(|_| test.reads_values)
+    }
+
+    /// Writes tests with one branch. `None` if there is no test.
+    fn write_together(&mut self, joined: &Joined<'w>) -> Option<Split> {
+        let (first, rest) = joined.tests.split_first()?;
+        let [failed, go] = first.0.labels;
+        let index = self.index;
+        let out = &mut self.module.out;
+        let mut copies: HashMap<Id, Id> = HashMap::default();
+        let mut any = Id::NONE;
+        for (test, repeated) in &joined.tests {
+            for inst in repeated.iter().map(|offset| index.inst(*offset)) {
+                if let Entry::Vacant(copy) = copies.entry(inst.result()) {
+                    copy.insert(out.fresh());
+                    out.code.copy_mapped(&inst, 1, |id| copy_of(&copies, id));
+                }
+            }
+            let map = |id| copy_of(&copies, id);
+            out.code.append_mapped(&self.tests, test.condition.clone(), map);
+            any = match any.is_some() {
+                true => {
+                    let bool = out.bool();
+                    let yes = out.value(op::ConstantTrue, bool, ());
+                    out.emit(op::Select, bool, (any, yes, test.failed))
+                }
+                false => test.failed,
+            };
+        }
+        let any = self.write_failed(joined.asks_helper, any);
+        let out = &mut self.module.out;
+        out.branch_if(any, failed, go, go);
+        out.label(failed);
+        let mut last = &first.0;
+        for (test, _) in rest {
+            let [other, one] = test.labels;
+            out.branch_if(last.failed, one, other, other);
+            out.label(one);
+            out.code
+                .append_mapped(&self.tests, last.end.clone(), |id| copy_of(&copies, id));
+            out.label(other);
+            last = test;
+        }
+        out.code
+            .append_mapped(&self.tests, last.end.clone(), |id| copy_of(&copies, id));
+        out.label(go);
+        out.write_position(&joined.behind);
+        Some(Split {
+            offset: joined.offset,
+            code: out.take_code(),
+        })
+    }
+}
+
+fn copy_of(copies: &HashMap<Id, Id>, id: Id) -> Id {
+    copies.get(&id).copied().unwrap_or(id)
+}
+
+/// Whether code is defined for all operands and has no effect.
+fn is_total(code: &Code, part: Range<usize>) -> bool {
+    let words = code.words.get(part).unwrap_or_default();
+    Insts::new(words, 0).all(|inst| op_sets::is_total(inst.opcode()) || inst.opcode() == op::ArrayLength)
+}

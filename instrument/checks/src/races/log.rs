@@ -1,0 +1,143 @@
+//! Records the accesses of a stretch of code all at once: each has stored its element and description to a private array, and one loop
+//! executes the atomics.
+//!
+//! ```text
+//! vkabort_log[2 * n] = element | (scalars - 1) << 20, vkabort_log[2 * n + 1] = description      for each access, n is constant
+//! uint vkabort_record_all(uint count)            0, or 1 + the number of the first of them that races
+//!     for (n = 0, k = 0; n < count; k < scalars - 1 ? k++ : (n++, k = 0))
+//!         old = vkabort_record(element + k, description)
+//!         if (old != 0 and vkabort_racing == 0) vkabort_other = old, vkabort_racing = n + 1
+//!     return vkabort_racing
+//! ```
+//!
+//! The results are in variables: of values of the loop, SwiftShader and Mesa 22.3 give those of the last iteration to invocations that left
+//! earlier. Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
+
+use super::super::code::write_function;
+use super::super::workgroup::shadow::WorkgroupShadow;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::op::storage_class;
+use vkabort_spirv::{Code, Id, Literal, op};
+
+const SCALARS_SHIFT: u32 = 20;
+/// Most words of a shadow.
+pub(super) const MAX_WORDS: u32 = (1 << SCALARS_SHIFT) - 1;
+/// Most scalars of an entry.
+pub(super) const MAX_SCALARS: u32 = 1 << (u32::BITS - SCALARS_SHIFT);
+
+/// The variables and the function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Log {
+    entries: Id,
+    other: Id,
+    record_all: Id,
+}
+
+/// The element of an entry, plus the first one.
+pub(super) fn element(first: u32, scalars: u32) -> u32 {
+    first.saturating_add(scalars.saturating_sub(1) << SCALARS_SHIFT)
+}
+
+impl Log {
+    /// `record`: the function that records one access. `most`: entries.
+    pub(super) fn new(
+        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        record: Id,
+        most: u32,
+    ) -> Self {
+        let (uint, zero, length) = (out.uint(), out.constant(0), out.constant(most.saturating_mul(2)));
+        let array = out.array(uint, length);
+        let null = out.value(op::ConstantNull, array, ());
+        let entries = out.private(array, null);
+        out.name(entries, "vkabort_log");
+        let other = out.private(uint, zero);
+        out.name(other, "vkabort_other");
+        let racing = out.private(uint, zero);
+        out.name(racing, "vkabort_racing");
+        shadow.globals.extend([entries, other, racing]);
+        let types: (Id, &[Id]) = (uint, &[uint]);
+        let record_all = write_function(out, functions, "vkabort_record_all", types, |out, entry, parameters| {
+            let [count] = *parameters else { return None };
+            Some(write_loop(out, (entries, record), [other, racing], [entry, count]))
+        });
+        Self {
+            entries,
+            other,
+            record_all,
+        }
+    }
+
+    /// Writes that the access of this number has accessed `element`.
+    pub(super) fn write_entry(self, out: &mut Emitter, number: u32, element: Id, description: u32) {
+        let description = out.constant(description);
+        for (at, value) in (2 * number..).zip([element, description]) {
+            let at = out.constant(at);
+            let pointer = write_word(out, self.entries, at);
+            out.op(op::Store, (pointer, value));
+        }
+    }
+
+    /// Writes the record of the first `count` accesses. Returns 0, or 1 + the number of one that races.
+    pub(super) fn write_record(self, out: &mut Emitter, count: u32) -> Id {
+        let count = out.constant(count);
+        out.calculate(op::FunctionCall, (self.record_all, count))
+    }
+
+    /// Writes the word of the access that it races with.
+    pub(super) fn write_other(self, out: &mut Emitter) -> Id {
+        out.calculate(op::Load, self.other)
+    }
+}
+
+fn write_word(out: &mut Emitter, entries: Id, at: Id) -> Id {
+    let uint = out.uint();
+    let pointer = out.pointer(storage_class::Private, uint);
+    out.emit(op::AccessChain, pointer, (entries, at))
+}
+
+/// Writes the body of `vkabort_record_all`, behind the label `entry`. Returns the result.
+fn write_loop(out: &mut Emitter, (entries, record): (Id, Id), [other, racing]: [Id; 2], [entry, count]: [Id; 2]) -> Id {
+    let (bool, uint) = (out.bool(), out.uint());
+    let [header, body, keep, kept, next, end] = [(); 6].map(|()| out.fresh());
+    let [number, number_after, scalar, scalar_after] = [(); 4].map(|()| out.fresh());
+    let [zero, one, shift, elements] = [0, 1, SCALARS_SHIFT, MAX_WORDS].map(|value| out.constant(value));
+    out.op(op::Store, (racing, zero));
+    out.branch(header);
+    out.label(header);
+    out.phi(uint, number, &[(zero, entry), (number_after, next)]);
+    out.phi(uint, scalar, &[(zero, entry), (scalar_after, next)]);
+    let is_left = out.emit(op::ULessThan, bool, (number, count));
+    out.op(op::LoopMerge, (end, next, Literal(0)));
+    out.op(op::BranchConditional, (is_left, body, end));
+    out.label(body);
+    let at = out.calculate(op::IAdd, (number, number));
+    let behind = out.calculate(op::IAdd, (at, one));
+    let [packed, description] = [at, behind].map(|at| {
+        let pointer = write_word(out, entries, at);
+        out.calculate(op::Load, pointer)
+    });
+    let element = out.calculate(op::BitwiseAnd, (packed, elements));
+    let element = out.calculate(op::IAdd, (element, scalar));
+    let found = out.calculate(op::FunctionCall, (record, element, description));
+    let following = out.calculate(op::IAdd, (number, one));
+    let is_found = out.emit(op::INotEqual, bool, (found, zero));
+    let before = out.emit(op::Load, uint, racing);
+    let is_none = out.emit(op::IEqual, bool, (before, zero));
+    let is_first = out.emit(op::LogicalAnd, bool, (is_found, is_none));
+    out.branch_if(is_first, keep, kept, kept);
+    out.label(keep);
+    out.op(op::Store, (other, found));
+    out.op(op::Store, (racing, following));
+    out.branch(kept);
+    out.label(kept);
+    let last = out.calculate(op::ShiftRightLogical, (packed, shift));
+    let is_last = out.emit(op::UGreaterThanEqual, bool, (scalar, last));
+    let following_scalar = out.calculate(op::IAdd, (scalar, one));
+    out.op(op::Select, (uint, number_after, is_last, following, number));
+    out.op(op::Select, (uint, scalar_after, is_last, zero, following_scalar));
+    out.branch(next);
+    out.label(next);
+    out.branch(header);
+    out.label(end);
+    out.emit(op::Load, uint, racing)
+}

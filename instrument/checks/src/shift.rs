@@ -1,0 +1,91 @@
+//! Shifts by the width of the value or more.
+//!
+//! `OpShiftLeftLogical`, `OpShiftRightLogical` and `OpShiftRightArithmetic`: "The result is undefined if Shift is greater than or
+//! equal to the bit width of the components of Base" (SPIR-V specification, Bit Instructions). Shift is unsigned, whatever its type
+//! says, so a negative amount is one of these. Each component of a vector is one shift.
+//!
+//! The value is undefined, not the program, so only results that have an effect are checked (`analysis::effects`), where they
+//! have it: the other part of a rotation by 0, `x >> (32 - n)`, which a selection drops, is not. Not checked: amounts that are
+//! below the width by constants, masks and branches (`analysis::ranges`); `OpSpecConstantOp`.
+
+use super::message::Message;
+use super::planter::Planter;
+use super::scalars::{Scalar, conversion, find};
+use super::values::{ValueCheck, ValueFacts, plant_value};
+use smallvec::{SmallVec, smallvec};
+use vkabort_analysis::expressions::Expressions;
+use vkabort_analysis::ranges::{RangePoint, Ranges};
+use vkabort_options::Check;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::index::Index;
+use vkabort_spirv::{Id, Inst, op};
+
+struct Shift<'w> {
+    inst: Inst<'w>,
+    /// Width of the shifted value.
+    bits: u32,
+}
+
+/// Plants the check into a function.
+pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+    let shifts = find(planter.index, planter.function, |inst| {
+        let is_shift = matches!(inst.opcode(), op::ShiftRightLogical..=op::ShiftLeftLogical);
+        is_shift.then_some(*inst)
+    });
+    for (block, inst) in shifts {
+        let ranges = facts.ranges();
+        if let (Some(bits), Some(_)) = (ranges.bits(inst.id(3)), ranges.bits(inst.id(4))) {
+            plant_value(planter, facts, block, &Shift { inst, bits });
+        }
+    }
+}
+
+impl<'w> ValueCheck<'w> for Shift<'w> {
+    fn check(&self) -> Check {
+        Check::Shift
+    }
+
+    fn inst(&self) -> Inst<'w> {
+        self.inst
+    }
+
+    fn kind(&self) -> u32 {
+        self.bits
+    }
+
+    fn operands(&self) -> SmallVec<[Id; 2]> {
+        smallvec![self.inst.id(4)]
+    }
+
+    fn can_fail<'v, 'a>(
+        &self,
+        ranges: &mut Ranges<'v, 'a, 'w>,
+        at: &RangePoint<'v, 'a, 'w>,
+        component: Option<u32>,
+    ) -> bool {
+        ranges.range(at, self.inst.id(4), component).max() >= u64::from(self.bits)
+    }
+
+    fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {
+        let &[amount] = operands else { return Id::NONE };
+        let bool = out.bool();
+        let width = amount.constant(out, index, self.bits.into());
+        out.emit(op::UGreaterThanEqual, bool, (amount.id, width))
+    }
+
+    fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
+        let mut message = Message::new("shift by ");
+        let (value, amount) = (self.inst.id(3), self.inst.id(4));
+        message.push_text(conversion(names.index, amount));
+        message.push_literal(&format!(" of a {}-bit value", self.bits));
+        let symbol = match self.inst.opcode() {
+            op::ShiftLeftLogical => "<<",
+            _ => ">>",
+        };
+        let operand = |id| names.component(id, component);
+        if let (Some(value), Some(amount)) = (operand(value), operand(amount)) {
+            message.push_literal(&format!(": `{value}` {symbol} `{amount}`"));
+        }
+        message
+    }
+}

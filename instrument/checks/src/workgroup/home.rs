@@ -1,0 +1,72 @@
+//! Where words of a shadow are: in shared memory, or in the block of the workgroup.
+
+use super::block::ShadowBlock;
+use super::shadow::WorkgroupShadow;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::op::scope;
+use vkabort_spirv::{Id, op};
+
+/// Where the shadow of a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    Shared,
+    Block,
+}
+
+/// The words of a home.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HomeWords<'a> {
+    /// Those of this variable.
+    Shared(Id),
+    Block(&'a ShadowBlock),
+}
+
+impl<'a> HomeWords<'a> {
+    /// The words that are reserved. `None` if there is no block.
+    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, home: Home) -> Option<Self> {
+        match home {
+            Home::Shared => Some(Self::Shared(shadow.variable(out))),
+            Home::Block => shadow.block.as_ref().map(Self::Block),
+        }
+    }
+
+    /// Words of the block. `None` for shared memory.
+    pub(crate) fn words(self) -> Option<u32> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Block(block) => Some(block.words),
+        }
+    }
+
+    /// Writes whether the workgroup has the word `at`, if there are `words` words.
+    pub(crate) fn write_has(self, out: &mut Emitter, at: Id, words: Id) -> Id {
+        let bool = out.bool();
+        let is_inside = out.emit(op::ULessThan, bool, (at, words));
+        match self {
+            Self::Shared(_) => is_inside,
+            Self::Block(block) => {
+                let has_block = block.write_is_claimed(out);
+                out.emit(op::LogicalAnd, bool, (is_inside, has_block))
+            }
+        }
+    }
+
+    /// Writes what [`Self::write_maximum`] finds the word `at` by.
+    pub(crate) fn write_place(self, out: &mut Emitter, at: Id) -> Id {
+        match self {
+            Self::Shared(variable) => WorkgroupShadow::word_of(out, variable, at),
+            Self::Block(block) => block.write_offset(out, at),
+        }
+    }
+
+    /// Writes the atomic that stores `value` to the word at a place if it is greater. Returns the word before.
+    pub(crate) fn write_maximum(self, out: &mut Emitter, place: Id, value: Id) -> Id {
+        match self {
+            Self::Shared(_) => {
+                let [workgroup, relaxed] = [scope::Workgroup, 0].map(|value| out.constant(value));
+                out.calculate(op::AtomicUMax, (place, workgroup, relaxed, value))
+            }
+            Self::Block(block) => block.write_maximum(out, place, value),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Divides a function with very many early returns into sections.
+//!
+//! ```text
+//! %border: phis, code          becomes   %border: phis, Branch %header
+//!          .. Return ..                  %header: LoopMerge %end %again, Branch %body
+//! %next:   phis, more                    %body:   code
+//!                                                 .. Store %left true, Branch %end ..
+//!                                        %next:   phis, Branch %again
+//!                                        %again:  BranchConditional %never %header %end
+//!                                        %end:    %l = Load %left
+//!                                                 SelectionMerge %go, BranchConditional %l %out %go
+//!                                        %out:    Return
+//!                                        %go:     more
+//! ```
+//!
+//! The time that Mesa takes to compile a loop grows with the cube of its exits: 200 returns and 200 checks in a row took 1.3 s, twice
+//! as many 13 s. The code around a section has one exit for it. If that code still has many exits, the pass runs again and puts
+//! sections into larger ones. What is behind a section takes the values of the section from variables (`crossing`).
+//!
+//! Code that is left by other branches than returns is in no section: a `case` that ends in a condition.
+
+use super::division::Division;
+use super::regions::borders;
+use super::write::write;
+use super::{Wrapper, deep};
+use rustc_hash::FxHashSet as HashSet;
+use vkabort_analysis::dominators::Dominators;
+use vkabort_options::Options;
+use vkabort_spirv::Id;
+use vkabort_spirv::edit::Edits;
+use vkabort_spirv::index::{Function, Index};
+
+/// Divides the functions that nest too deep.
+pub fn divide(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> Edits {
+    let mut edits = Edits::default();
+    let functions = deep(index, options, first_blocks);
+    if functions.is_empty() {
+        return edits;
+    }
+    let mut wrapper = Wrapper::new(index, options.arena, &mut edits);
+    for deep in functions {
+        divide_function(&mut wrapper, deep.function, options.loop_exits);
+    }
+    let out = wrapper.out;
+    if !edits.is_empty() {
+        out.finish(index, &mut edits);
+    }
+    edits
+}
+
+/// Divides one region of a function; the pass is repeated for others.
+fn divide_function(wrapper: &mut Wrapper<'_, '_>, function: &Function, loop_exits: usize) {
+    let index = wrapper.index;
+    let found = borders(index, function, loop_exits);
+    if found.by_region.is_empty() {
+        return;
+    }
+    let successors = index.successor_nodes(function);
+    let dominators = Dominators::new(&successors);
+    for borders in found.by_region {
+        let mut division = Division::new(index, function, &dominators, borders, &found.returns);
+        let closed = division.closed_borders(&successors);
+        if closed.len() < division.borders.len() {
+            division = Division::new(index, function, &dominators, closed, &found.returns);
+        }
+        let is_closed = division.count() > 0 && division.closed_borders(&successors).len() == division.borders.len();
+        if is_closed && write(wrapper, &division).is_ok() {
+            return;
+        }
+    }
+}

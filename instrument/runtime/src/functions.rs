@@ -1,0 +1,155 @@
+//! Writes the other shared functions.
+//!
+//! ```text
+//! void vkabort_commit(uint unit)                              makes the record available, then sets COMMIT
+//! void vkabort_put_bytes(uint at, uint value, uint mask)      writes bytes at any byte offset of the record area
+//! bool vkabort_poll()                                         whether any invocation has aborted
+//! ```
+
+use super::arena::{ABORTED, CURSOR};
+use super::open_function::OpenFunction;
+use super::state::Runtime;
+use super::trap;
+use vkabort_record::layout::{COMMIT_MAGIC, header};
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::op::memory_semantics::{MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
+use vkabort_spirv::{Id, op};
+
+impl Runtime {
+    /// The function `commit`.
+    pub(crate) fn commit(&mut self, out: &mut Emitter) -> Id {
+        if let Some(function) = self.commit {
+            return function;
+        }
+        let (uint, void) = (out.uint(), out.void());
+        let OpenFunction {
+            outer,
+            function,
+            parameters: [unit],
+            block,
+        } = self.begin_function(out, "vkabort_commit", void, [uint]);
+        self.commit = Some(function);
+        let [scope, relaxed, magic] = [self.scope, 0, COMMIT_MAGIC].map(|value| out.constant(value));
+        let base = self.record(out, unit);
+        let pointer = self.record_word(out, base, header::COMMIT);
+        let commit = out.calculate(op::IAdd, (unit, magic));
+        self.barrier(out);
+        out.op(op::AtomicStore, (pointer, scope, relaxed, commit));
+        trap::write_trap(self, out, block);
+        out.op(op::Return, ());
+        self.end_function(out, outer);
+        function
+    }
+
+    /// Makes the invocation's earlier writes to the arena available before its later ones. Nothing on CPUs, which keep the order.
+    pub fn barrier(&self, out: &mut Emitter) {
+        if !self.memory_barriers {
+            return;
+        }
+        let make_available = if self.uses_vulkan_memory_model {
+            MAKE_AVAILABLE
+        } else {
+            0
+        };
+        let semantics = RELEASE | UNIFORM_MEMORY | make_available;
+        let [scope, semantics] = [self.scope, semantics].map(|value| out.constant(value));
+        out.op(op::MemoryBarrier, (scope, semantics));
+    }
+
+    /// The function `put_bytes`: writes the bytes of `value` that `mask` covers at byte `at` of the record area. It reads
+    /// and writes back whole words, which is safe because the record belongs to the invocation.
+    pub fn put_bytes(&mut self, out: &mut Emitter) -> Id {
+        if let Some(function) = self.put_bytes {
+            return function;
+        }
+        let (uint, void, bool) = (out.uint(), out.void(), out.bool());
+        let OpenFunction {
+            outer,
+            function,
+            parameters: [at, value, mask],
+            ..
+        } = self.begin_function(out, "vkabort_put_bytes", void, [uint; 3]);
+        self.put_bytes = Some(function);
+        let [zero, one, two, three, word_bits] = [0, 1, 2, 3, 32].map(|value| out.constant(value));
+        let words = self.words(out);
+        let [word, byte, shift, low, low_mask, back, high, high_mask] = [(); 8].map(|()| out.fresh());
+        let [is_shifted, shifted, exit, next] = [(); 4].map(|()| out.fresh());
+        // The bytes in the first word.
+        out.op(op::ShiftRightLogical, (uint, word, at, two));
+        out.op(op::BitwiseAnd, (uint, byte, at, three));
+        out.op(op::ShiftLeftLogical, (uint, shift, byte, three));
+        out.op(op::ShiftLeftLogical, (uint, low, value, shift));
+        out.op(op::ShiftLeftLogical, (uint, low_mask, mask, shift));
+        let pointer = self.word_pointer(out, words, word);
+        self.merge_word(out, pointer, low, low_mask);
+        // The bytes in the next word. A shift by 32 is undefined, so none is executed where `shift` is 0.
+        out.op(op::INotEqual, (bool, is_shifted, shift, zero));
+        let spills = out.fresh();
+        out.branch_if(is_shifted, shifted, exit, exit);
+        out.label(shifted);
+        out.op(op::ISub, (uint, back, word_bits, shift));
+        out.op(op::ShiftRightLogical, (uint, high, value, back));
+        out.op(op::ShiftRightLogical, (uint, high_mask, mask, back));
+        out.op(op::INotEqual, (bool, spills, high_mask, zero));
+        let (write, end) = (out.fresh(), out.fresh());
+        out.branch_if(spills, write, end, end);
+        out.label(write);
+        out.op(op::IAdd, (uint, next, word, one));
+        let pointer = self.word_pointer(out, words, next);
+        self.merge_word(out, pointer, high, high_mask);
+        out.branch(end);
+        out.label(end);
+        out.branch(exit);
+        out.label(exit);
+        out.op(op::Return, ());
+        self.end_function(out, outer);
+        function
+    }
+
+    /// `*pointer = *pointer & ~mask | value`; `value` is 0 outside `mask`.
+    pub fn merge_word(&self, out: &mut Emitter, pointer: Id, value: Id, mask: Id) {
+        let uint = out.uint();
+        let [old, inverse, kept, new] = [(); 4].map(|()| out.fresh());
+        out.op(op::Load, (uint, old, pointer, self.access(4)));
+        out.op(op::Not, (uint, inverse, mask));
+        out.op(op::BitwiseAnd, (uint, kept, old, inverse));
+        out.op(op::BitwiseOr, (uint, new, kept, value));
+        out.op(op::Store, (pointer, new, self.access(4)));
+    }
+
+    /// Writes a branch that is never taken, of which compilers do not know that: CURSOR stays below the capacity of the arena and what is
+    /// added where there is no room. The block behind it stores what is there.
+    pub fn write_branch(&mut self, out: &mut Emitter) {
+        let bool = out.bool();
+        let [scope, zero, largest] = [self.scope, 0, u32::MAX].map(|value| out.constant(value));
+        let pointer = self.control(out, CURSOR);
+        let cursor = out.calculate(op::AtomicLoad, (pointer, scope, zero));
+        let is_largest = out.emit(op::IEqual, bool, (cursor, largest));
+        let [store, end] = [(); 2].map(|()| out.fresh());
+        out.branch_if(is_largest, store, end, end);
+        out.label(store);
+        out.op(op::AtomicStore, (pointer, scope, zero, largest));
+        out.branch(end);
+        out.label(end);
+    }
+
+    /// The function `poll`.
+    pub fn poll(&mut self, out: &mut Emitter) -> Id {
+        if let Some(function) = self.poll {
+            return function;
+        }
+        let (uint, bool) = (out.uint(), out.bool());
+        let OpenFunction { outer, function, .. } = self.begin_function(out, "vkabort_poll", bool, []);
+        self.poll = Some(function);
+        let (scope, zero) = (out.constant(self.scope), out.constant(0));
+        let [cursor, aborted] = [CURSOR, ABORTED].map(|member| {
+            let pointer = self.control(out, member);
+            out.emit(op::AtomicLoad, uint, (pointer, scope, zero))
+        });
+        let either = out.calculate(op::BitwiseOr, (cursor, aborted));
+        let is_aborted = out.emit(op::INotEqual, bool, (either, zero));
+        out.op(op::ReturnValue, is_aborted);
+        self.end_function(out, outer);
+        function
+    }
+}

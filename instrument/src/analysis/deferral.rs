@@ -1,6 +1,0 @@
-//! Which messages an invocation can keep until the end of its entry point.
-
-/// Most values of a deferred message, in words.
-pub(crate) const MAX_VALUES: usize = 8;
-/// Longest array that is written element by element, without a loop.
-pub(crate) const MAX_UNROLLED: u32 = 16;
