@@ -1,6 +1,6 @@
 //! Constants and instructions without side effects.
 
-use super::arithmetic::{Fault, Kind, binary, extended_product, unary};
+use super::arithmetic::{Fault, Kind, binary, extended_product, float, float_bits, unary};
 use super::error::{Result, undefined, unsupported};
 use super::machine::Machine;
 use super::memory::Region;
@@ -13,6 +13,12 @@ use std::collections::HashMap;
 
 /// Source of frozen bits. Any stable value is correct; 0 would hide mistakes.
 const FROZEN: u64 = 0x5A5A_5A5A_5A5A_5A5A;
+
+/// A function of a float.
+type Function = fn(f64) -> f64;
+
+/// Functions of `GLSL.std.450` by their number: `Log2`, `Sqrt` and `InverseSqrt`.
+const GLSL_FUNCTIONS: [(u32, Function); 3] = [(30, f64::log2), (31, f64::sqrt), (32, |value| value.sqrt().recip())];
 
 impl Machine<'_> {
     /// Value of a constant instruction; `None` for other instructions.
@@ -67,6 +73,24 @@ impl Machine<'_> {
             signed: matches!(self.types.get(scalar), Type::Int { signed: true, .. }),
             float: matches!(self.types.get(scalar), Type::Float { .. }),
         }
+    }
+
+    /// Value of an instruction of `GLSL.std.450`, the only set with results in the modules that are interpreted.
+    fn glsl_function(&self, inst: &Inst) -> Result<Value> {
+        let number = inst.word(3);
+        let Some(function) = GLSL_FUNCTIONS
+            .iter()
+            .find(|(of, _)| *of == number)
+            .map(|(_, function)| function)
+        else {
+            return unsupported(format!("instruction {number} of a set"));
+        };
+        let Some(argument) = self.value(inst.word(4))?.scalar() else {
+            return unsupported("a function of a vector");
+        };
+        let width = self.kind(inst.word(0)).width;
+        let bits = float_bits(function(float(argument.bits, width)), width);
+        Ok(Value::Scalar(Scalar::new_unless(argument.undef != 0, bits, width)))
     }
 
     /// Value of an instruction without side effects.
@@ -125,6 +149,7 @@ impl Machine<'_> {
                 ))
             }
             op::ArrayLength => self.array_length(inst.word(2), inst.word(3)),
+            op::ExtInst => self.glsl_function(inst),
             op::Any | op::All => {
                 let (start, opcode) = match inst.op {
                     op::All => (1, op::LogicalAnd),
