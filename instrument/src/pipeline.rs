@@ -1,5 +1,6 @@
 //! The table of the passes in their order, and the pipeline that runs it.
 
+mod attempts;
 mod facts;
 mod state;
 mod steps;
@@ -27,7 +28,7 @@ use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::origins::Origins;
 use vkabort_spirv::edit::planted::Planted;
 use vkabort_spirv::error::Result;
-use vkabort_spirv::lowered::{Feature, has_prints, scan};
+use vkabort_spirv::lowered::{Feature, scan};
 use vkabort_spirv::words::header;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -89,8 +90,7 @@ const PASSES: [Pass; 22] = [
     Pass::new("prints", |s| !s.facts.prints.is_empty(), lower_prints),
 ];
 
-/// Runs the passes on one module. One that cannot be rewritten with prints is rewritten without; so are values at aborts, and
-/// checks.
+/// Runs the passes on one module, if need be with less than the options select.
 pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>) -> Result<Outcome> {
     header(original)?;
     // Most modules of most programs: before anything is set up.
@@ -98,61 +98,7 @@ pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>)
     if is_left_alone && scan(original).and(selected(options)).is_empty() {
         return Ok(Outcome::Unchanged);
     }
-    let result = rewrite_or_leave_values(original, options, &mut hooks);
-    let Err(error) = &result else { return result };
-    if options.prints.is_none() || !has_prints(original) {
-        return result;
-    }
-    let reason = error.to_string();
-    let prints = None;
-    let outcome = rewrite_or_leave_values(
-        original,
-        &Options {
-            prints,
-            ..options.clone()
-        },
-        &mut hooks,
-    )?;
-    if let Some(not_printed) = &mut hooks.not_printed {
-        not_printed(&reason);
-    }
-    Ok(outcome)
-}
-
-fn rewrite_or_leave_values(original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
-    match rewrite_or_leave_unchecked(original, options, hooks) {
-        Err(_) if options.values != Values::Off => {
-            let without = Options {
-                values: Values::Off,
-                ..options.clone()
-            };
-            rewrite_or_leave_unchecked(original, &without, hooks)
-        }
-        outcome => outcome,
-    }
-}
-
-fn rewrite_or_leave_unchecked(original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
-    if options.sanitize.checks.is_empty() {
-        return rewrite_with(&PASSES, original, options, Planting::Nothing, hooks);
-    }
-    let error = match rewrite_with(&PASSES, original, options, Planting::Everywhere, hooks) {
-        Err(error) => error,
-        outcome => return outcome,
-    };
-    // Only continue constructs need functions, which some modules cannot have there.
-    if let Ok(mut outcome) = rewrite_with(&PASSES, original, options, Planting::OutsideContinues, hooks) {
-        if let Outcome::Instrumented(new) = &mut outcome {
-            let warning = format!("continue constructs are not sanitized: {error}");
-            new.sites.warnings.push(warning);
-        }
-        return Ok(outcome);
-    }
-    let outcome = rewrite_with(&PASSES, original, options, Planting::Nothing, hooks)?;
-    if let Some(not_sanitized) = &mut hooks.not_sanitized {
-        not_sanitized(&error.to_string());
-    }
-    Ok(outcome)
+    attempts::rewrite_at_all(original, options, &mut hooks)
 }
 
 fn rewrite_with(

@@ -15,7 +15,6 @@
 //! not run does not count, whether its thread waits for a processor, a debugger stops the process, or the host's thread sleeps. The
 //! first look sees a change without having waited for one.
 
-use super::code::write_function;
 use vkabort_record::layout::TIMEOUT_TICKS;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
@@ -41,8 +40,8 @@ impl LoopClock {
         let ticks_left = out.private(uint, all);
         out.name(tick, "vkabort_tick");
         out.name(ticks_left, "vkabort_ticks_left");
-        let ticks = write_function(out, functions, "vkabort_ticks", (uint, &[]), |_, _, _| Some(zero));
-        let is_over = write_function(out, functions, "vkabort_is_over", (bool, &[]), |out, _, _| {
+        let ticks = out.function(functions, "vkabort_ticks", (uint, &[]), |_, _, _| Some(zero));
+        let is_over = out.function(functions, "vkabort_is_over", (bool, &[]), |out, _, _| {
             let now = out.calculate(op::FunctionCall, ticks);
             let last = out.calculate(op::Load, tick);
             let is_new = out.emit(op::INotEqual, bool, (now, last));
@@ -65,7 +64,7 @@ impl LoopClock {
         let bool = out.bool();
         let no = out.value(op::ConstantFalse, bool, ());
         let types: (Id, &[Id]) = (bool, &[bool]);
-        write_function(out, functions, "vkabort_look_if", types, |out, entry, parameters| {
+        out.function(functions, "vkabort_look_if", types, |out, entry, parameters| {
             let [is_due] = *parameters else { return None };
             let [look, end, result] = [(); 3].map(|()| out.fresh());
             out.branch_if(is_due, look, end, end);

@@ -91,18 +91,27 @@ fn write_distance(out: &mut Emitter, range: Id, address: Id, far: Id) -> Id {
 impl Runtime {
     /// Writes the body of the function into `out`, behind its first label `entry`. `all`: what it returns without a table.
     pub fn write_find_buffer(&mut self, out: &mut Emitter, table: u64, address: Id, (entry, all): (Id, Id)) {
-        let (uint, bool) = (out.uint(), out.bool());
-        let unit = self.types(out).unit;
-        let none = out.null(unit);
-        let [zero, one, two, unit_bytes, far] = [0, 1, 2, UNIT_BYTES, NEAR].map(|value| out.constant(value));
+        let (bool, unit) = (out.bool(), self.types(out).unit);
+        let zero = out.constant(0);
         let current = self.load_volatile(out, table, zero);
         let is_known = out.emit(op::INotEqual, bool, (current, zero));
-        let [search, header, next, searched, end, result] = [(); 6].map(|()| out.fresh());
-        let [first, next_first, left, next_left, tried, next_tried] = [(); 6].map(|()| out.fresh());
-        let [best, next_best, nearest, next_nearest, body] = [(); 5].map(|()| out.fresh());
+        let [search, end, result] = [(); 3].map(|()| out.fresh());
         out.branch_if(is_known, search, end, end);
-
         out.label(search);
+        let (best, searched) = self.write_search(out, (table, current), address, search);
+        out.branch(end);
+        out.label(end);
+        out.phi(unit, result, &[(all, entry), (best, searched)]);
+        out.op(op::ReturnValue, result);
+    }
+
+    /// Writes the loop behind the block `before`, with the version of the table at the byte offset `current`. Returns the nearest range
+    /// and the block behind the loop. The range is a phi of the header: SwiftShader goes on computing other values for invocations that
+    /// have left the loop.
+    fn write_search(&mut self, out: &mut Emitter, (table, current): (u64, Id), address: Id, before: Id) -> (Id, Id) {
+        let (uint, bool, unit) = (out.uint(), out.bool(), self.types(out).unit);
+        let (none, bool4) = (out.null(unit), out.vector(bool, 4));
+        let [zero, one, two, unit_bytes, far] = [0, 1, 2, UNIT_BYTES, NEAR].map(|value| out.constant(value));
         let count = self.load_volatile(out, table, current);
         let tail_offset = out.constant(TAIL_OFFSET);
         let at_tail = out.calculate(op::IAdd, (current, tail_offset));
@@ -110,58 +119,43 @@ impl Runtime {
         let ranges = out.calculate(op::IAdd, (current, unit_bytes));
         let total = out.calculate(op::IAdd, (count, tail));
         let tries = out.calculate(op::IAdd, (tail, two));
-        out.branch(header);
-
-        out.label(header);
-        out.phi(uint, first, &[(zero, search), (next_first, next)]);
-        out.phi(uint, left, &[(count, search), (next_left, next)]);
-        out.phi(uint, tried, &[(zero, search), (next_tried, next)]);
-        out.phi(unit, best, &[(none, search), (next_best, next)]);
-        out.phi(uint, nearest, &[(far, search), (next_nearest, next)]);
-        let half = out.calculate(op::ShiftRightLogical, (left, one));
-        let halves = out.emit(op::INotEqual, bool, (half, zero));
-        let is_left = out.emit(op::ULessThan, bool, (tried, tries));
-        let is_outside = out.emit(op::INotEqual, bool, (nearest, zero));
-        let has_next = out.emit(op::LogicalAnd, bool, (is_outside, is_left));
-        let goes_on = out.emit(op::LogicalOr, bool, (halves, has_next));
-        out.op(op::LoopMerge, (searched, next, Literal(0)));
-        out.op(op::BranchConditional, (goes_on, body, searched));
-
-        out.label(body);
-        let step = out.calculate(op::Select, (halves, half, tried));
-        let from_first = out.calculate(op::IAdd, (first, step));
-        let behind = out.calculate(op::IAdd, (count, tried));
-        let in_tail = out.calculate(op::ISub, (behind, two));
-        let is_tail = out.emit(op::UGreaterThan, bool, (tried, one));
-        let at = out.calculate(op::Select, (is_tail, in_tail, from_first));
-        let range = self.load_range(out, table, ranges, at);
-        let is_behind = write_begins_behind(out, range, address);
-        let is_low = out.emit(op::LogicalNot, bool, is_behind);
-        let moves = out.emit(op::LogicalAnd, bool, (halves, is_low));
-        out.op(op::Select, (uint, next_first, moves, at, first));
-        out.op(op::ISub, (uint, next_left, left, half));
-        let distance = write_distance(out, range, address, far);
-        let exists = out.emit(op::ULessThan, bool, (at, total));
-        let is_nearer = out.emit(op::ULessThan, bool, (distance, nearest));
-        let is_tried = out.emit(op::LogicalNot, bool, halves);
-        let may_improve = out.emit(op::LogicalAnd, bool, (is_tried, exists));
-        let improves = out.emit(op::LogicalAnd, bool, (may_improve, is_nearer));
-        out.op(op::Select, (uint, next_nearest, improves, distance, nearest));
-        let bool4 = out.vector(bool, 4);
-        let mask = out.emit(op::CompositeConstruct, bool4, [improves; 4].as_slice());
-        out.op(op::Select, (unit, next_best, mask, range, best));
-        let counted = out.calculate(op::Select, (halves, zero, one));
-        out.op(op::IAdd, (uint, next_tried, tried, counted));
-        out.branch(next);
-        out.label(next);
-        out.branch(header);
-
-        // A phi of the header: SwiftShader goes on computing other values for invocations that have left the loop.
-        out.label(searched);
-        out.branch(end);
-        out.label(end);
-        out.phi(unit, result, &[(all, entry), (best, searched)]);
-        out.op(op::ReturnValue, result);
+        let state = [(uint, zero), (uint, count), (uint, zero), (unit, none), (uint, far)];
+        let goes_on = |out: &mut Emitter, [_, left, tried, _, nearest]: [Id; 5]| {
+            let half = out.calculate(op::ShiftRightLogical, (left, one));
+            let halves = out.emit(op::INotEqual, bool, (half, zero));
+            let is_left = out.emit(op::ULessThan, bool, (tried, tries));
+            let is_outside = out.emit(op::INotEqual, bool, (nearest, zero));
+            let has_next = out.emit(op::LogicalAnd, bool, (is_outside, is_left));
+            (out.emit(op::LogicalOr, bool, (halves, has_next)), (half, halves))
+        };
+        let body = |out: &mut Emitter, [first, left, tried, best, nearest]: [Id; 5], (half, halves): (Id, Id)| {
+            let step = out.calculate(op::Select, (halves, half, tried));
+            let from_first = out.calculate(op::IAdd, (first, step));
+            let behind = out.calculate(op::IAdd, (count, tried));
+            let in_tail = out.calculate(op::ISub, (behind, two));
+            let is_tail = out.emit(op::UGreaterThan, bool, (tried, one));
+            let at = out.calculate(op::Select, (is_tail, in_tail, from_first));
+            let range = self.load_range(out, table, ranges, at);
+            let is_behind = write_begins_behind(out, range, address);
+            let is_low = out.emit(op::LogicalNot, bool, is_behind);
+            let moves = out.emit(op::LogicalAnd, bool, (halves, is_low));
+            let next_first = out.calculate(op::Select, (moves, at, first));
+            let next_left = out.calculate(op::ISub, (left, half));
+            let distance = write_distance(out, range, address, far);
+            let exists = out.emit(op::ULessThan, bool, (at, total));
+            let is_nearer = out.emit(op::ULessThan, bool, (distance, nearest));
+            let is_tried = out.emit(op::LogicalNot, bool, halves);
+            let may_improve = out.emit(op::LogicalAnd, bool, (is_tried, exists));
+            let improves = out.emit(op::LogicalAnd, bool, (may_improve, is_nearer));
+            let next_nearest = out.calculate(op::Select, (improves, distance, nearest));
+            let mask = out.emit(op::CompositeConstruct, bool4, [improves; 4].as_slice());
+            let next_best = out.emit(op::Select, unit, (mask, range, best));
+            let counted = out.calculate(op::Select, (halves, zero, one));
+            let next_tried = out.calculate(op::IAdd, (tried, counted));
+            [next_first, next_left, next_tried, next_best, next_nearest]
+        };
+        let ([_, _, _, best, _], searched) = out.loop_(before, state, goes_on, body);
+        (best, searched)
     }
 
     /// Loads a word of the table, which the host may change.

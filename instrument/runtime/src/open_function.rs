@@ -3,7 +3,7 @@
 use super::state::Runtime;
 use std::mem;
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::{Code, Id, Literal, op};
+use vkabort_spirv::{Code, Id, op};
 
 /// A function being written, with its parameters. Only one at a time can be open.
 pub struct OpenFunction<P> {
@@ -42,17 +42,11 @@ impl Runtime {
         result_type: Id,
         parameter_types: &[Id],
     ) -> OpenFunction<Vec<Id>> {
-        let ty = out.function_type(result_type, parameter_types);
+        out.function_type(result_type, parameter_types);
         let function = out.fresh();
         out.name(function, name);
         let outer = self.continue_functions(out);
-        out.op(op::Function, (result_type, function, Literal(0), ty));
-        let parameters = parameter_types
-            .iter()
-            .map(|ty| out.emit(op::FunctionParameter, *ty, ()));
-        let parameters = parameters.collect();
-        let block = out.fresh();
-        out.label(block);
+        let (parameters, block) = out.begin_function(function, (result_type, parameter_types));
         OpenFunction {
             outer,
             function,
@@ -63,11 +57,8 @@ impl Runtime {
 
     /// Begins a function without parameters that has an id already. Returns the code that was being written.
     pub fn begin_function_as(&mut self, out: &mut Emitter, function: Id, result_type: Id) -> Code {
-        let ty = out.function_type(result_type, &[]);
         let outer = self.continue_functions(out);
-        out.op(op::Function, (result_type, function, Literal(0), ty));
-        let label = out.fresh();
-        out.label(label);
+        out.begin_function(function, (result_type, &[]));
         outer
     }
 

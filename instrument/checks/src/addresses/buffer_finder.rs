@@ -10,7 +10,6 @@
 //!
 //! The invocation remembers the last buffer: a walk through a list searches once.
 
-use super::super::code::write_function;
 use vkabort_runtime::write_is_inside;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, Literal, op};
@@ -37,8 +36,8 @@ impl BufferFinder {
         let buffer = out.private(uvec4, nothing);
         out.name(buffer, "vkabort_buffer");
         let types: (Id, &[Id]) = (uvec4, &[uvec2]);
-        let find_buffer = write_function(out, functions, "vkabort_find_buffer", types, |_, _, _| Some(all));
-        let buffer_of = write_function(out, functions, "vkabort_buffer_of", types, |out, entry, parameters| {
+        let find_buffer = out.function(functions, "vkabort_find_buffer", types, |_, _, _| Some(all));
+        let buffer_of = out.function(functions, "vkabort_buffer_of", types, |out, entry, parameters| {
             let [address] = *parameters else { return None };
             let [search, end, result] = [(); 3].map(|()| out.fresh());
             let last = out.emit(op::Load, uvec4, buffer);

@@ -13,7 +13,6 @@
 //! counts as outside where a range has room for all 2^32. They cost about 20 and 50 operations, where the pointer is computed; an
 //! access then costs two, whereas the test of an address takes 16.
 
-use super::super::code::write_function;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_record::buffer_table::NEAR;
 use vkabort_runtime::write_difference;
@@ -62,7 +61,7 @@ fn write_room(out: &mut Emitter, functions: &mut Code) -> Id {
     let [uvec2, uvec4] = [2, 4].map(|count| out.vector(uint, count));
     let [zero, most] = [0, u32::MAX].map(|value| out.constant(value));
     let types: (Id, &[Id]) = (uvec2, &[uvec4, uvec2]);
-    write_function(out, functions, "vkabort_room", types, |out, _, parameters| {
+    out.function(functions, "vkabort_room", types, |out, _, parameters| {
         let [range, address] = *parameters else { return None };
         let [start, end] = write_bounds(out, range);
         let address = write_words(out, address, 0);
@@ -89,7 +88,7 @@ fn write_elements(out: &mut Emitter, functions: &mut Code, stride: u32) -> Id {
     let [before_bytes, before] = [before * stride, before].map(|value| out.constant(value));
     let types: (Id, &[Id]) = (uvec2, &[uvec4, uvec2, uint]);
     let name = format!("vkabort_elements_{stride}");
-    write_function(out, functions, &name, types, |out, _, parameters| {
+    out.function(functions, &name, types, |out, _, parameters| {
         let [range, address, bytes] = *parameters else {
             return None;
         };
@@ -134,7 +133,7 @@ fn write_element(out: &mut Emitter, functions: &mut Code) -> Id {
     let uvec2 = out.vector(uint, 2);
     let product_type = out.structure(&[uint, uint]);
     let types: (Id, &[Id]) = (uvec2, &[uvec2, uint, uint]);
-    write_function(out, functions, "vkabort_element", types, |out, _, parameters| {
+    out.function(functions, "vkabort_element", types, |out, _, parameters| {
         let [address, index, stride] = *parameters else {
             return None;
         };

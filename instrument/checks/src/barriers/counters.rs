@@ -1,6 +1,5 @@
 //! What counts for the barriers that are checked.
 
-use super::super::code::write_function;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
@@ -47,7 +46,7 @@ impl Barriers {
 fn write_end_if(out: &mut Emitter, functions: &mut Code, end: Id) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
     let types: (Id, &[Id]) = (bool, &[bool]);
-    write_function(out, functions, "vkabort_end_if", types, |out, entry, parameters| {
+    out.function(functions, "vkabort_end_if", types, |out, entry, parameters| {
         let [failed] = *parameters else { return None };
         let [count, counted, ended] = [(); 3].map(|()| out.fresh());
         let none = out.constant(u32::MAX);

@@ -24,7 +24,6 @@
 mod certain;
 pub(super) mod counters;
 
-use super::code::write_function;
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
@@ -115,7 +114,7 @@ fn write_end(
     has_memory_barriers: bool,
 ) -> Id {
     let uint = out.uint();
-    write_function(out, functions, "vkabort_end", (uint, &[]), |out, _, _| {
+    out.function(functions, "vkabort_end", (uint, &[]), |out, _, _| {
         let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
         let pointer = shadow.word(out, number);
         let before = out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));

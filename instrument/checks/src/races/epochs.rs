@@ -1,6 +1,5 @@
 //! The epochs that an invocation counts: one more behind each barrier.
 
-use super::super::code::write_function;
 use super::word::{FIRST_EPOCH, NEVER};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
@@ -18,7 +17,7 @@ pub(super) fn set_epoch(out: &mut Emitter, [epoch, observed]: [Id; 2], is_over: 
 pub(super) fn write_next_epoch(out: &mut Emitter, functions: &mut Code, variables: [Id; 2]) -> Id {
     let (bool, uint, void) = (out.bool(), out.uint(), out.void());
     let [epoch, _] = variables;
-    write_function(out, functions, "vkabort_next_epoch", (void, &[]), |out, _, _| {
+    out.function(functions, "vkabort_next_epoch", (void, &[]), |out, _, _| {
         let epoch = out.emit(op::Load, uint, epoch);
         // Of 0, this is the greatest.
         let [one, most] = [FIRST_EPOCH, NEVER - 2 * FIRST_EPOCH].map(|value| out.constant(value));

@@ -21,7 +21,6 @@
 //! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
 //! exist while the invocation reports nothing.
 
-use super::super::code::write_function;
 use super::super::workgroup::home::{Home, HomeWords};
 use super::super::workgroup::shadow::WorkgroupShadow;
 use super::epochs::{set_epoch, write_next_epoch};
@@ -66,7 +65,7 @@ impl RaceFunctions {
         let epoch = variable(out, "vkabort_epoch");
         let observed = variable(out, "vkabort_observed");
         shadow.globals.extend([epoch, observed]);
-        let start = write_function(out, functions, "vkabort_first_epoch", (void, &[]), |out, _, _| {
+        let start = out.function(functions, "vkabort_first_epoch", (void, &[]), |out, _, _| {
             let (bool, most) = (out.bool(), out.constant(MAX_INVOCATIONS));
             let size = out.emit(op::Load, uint, size);
             let is_large = out.emit(op::UGreaterThan, bool, (size, most));
@@ -106,7 +105,7 @@ impl RaceFunctions {
         };
         let uint = out.uint();
         let types: (Id, &[Id]) = (uint, &[uint; 2]);
-        let function = write_function(out, functions, "vkabort_record", types, |out, entry, parameters| {
+        let function = out.function(functions, "vkabort_record", types, |out, entry, parameters| {
             let [at, description] = *parameters else { return None };
             Some(self.write_body(out, words, [entry, at, description]))
         });

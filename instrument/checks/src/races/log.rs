@@ -13,11 +13,10 @@
 //! The results are in variables: of values of the loop, SwiftShader and Mesa 22.3 give those of the last iteration to invocations that left
 //! earlier. Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
 
-use super::super::code::write_function;
 use super::super::workgroup::shadow::WorkgroupShadow;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::storage_class;
-use vkabort_spirv::{Code, Id, Literal, op};
+use vkabort_spirv::{Code, Id, op};
 
 const SCALARS_SHIFT: u32 = 20;
 /// Most words of a shadow.
@@ -56,7 +55,7 @@ impl Log {
         out.name(racing, "vkabort_racing");
         shadow.globals.extend([entries, other, racing]);
         let types: (Id, &[Id]) = (uint, &[uint]);
-        let record_all = write_function(out, functions, "vkabort_record_all", types, |out, entry, parameters| {
+        let record_all = out.function(functions, "vkabort_record_all", types, |out, entry, parameters| {
             let [count] = *parameters else { return None };
             Some(write_loop(out, (entries, record), [other, racing], [entry, count]))
         });
@@ -96,48 +95,47 @@ fn write_word(out: &mut Emitter, entries: Id, at: Id) -> Id {
 }
 
 /// Writes the body of `vkabort_record_all`, behind the label `entry`. Returns the result.
+///
+/// ```text
+/// racing = 0
+/// for (number = 0, scalar = 0; number < count;) {
+///     entry = entries[number], found = record(entry.element + scalar, entry.description)
+///     if (found != 0 && racing == 0) other = found, racing = number + 1
+///     (number, scalar) = scalar >= entry.last ? (number + 1, 0) : (number, scalar + 1)
+/// }
+/// ```
 fn write_loop(out: &mut Emitter, (entries, record): (Id, Id), [other, racing]: [Id; 2], [entry, count]: [Id; 2]) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
-    let [header, body, keep, kept, next, end] = [(); 6].map(|()| out.fresh());
-    let [number, number_after, scalar, scalar_after] = [(); 4].map(|()| out.fresh());
     let [zero, one, shift, elements] = [0, 1, SCALARS_SHIFT, MAX_WORDS].map(|value| out.constant(value));
     out.op(op::Store, (racing, zero));
-    out.branch(header);
-    out.label(header);
-    out.phi(uint, number, &[(zero, entry), (number_after, next)]);
-    out.phi(uint, scalar, &[(zero, entry), (scalar_after, next)]);
-    let is_left = out.emit(op::ULessThan, bool, (number, count));
-    out.op(op::LoopMerge, (end, next, Literal(0)));
-    out.op(op::BranchConditional, (is_left, body, end));
-    out.label(body);
-    let at = out.calculate(op::IAdd, (number, number));
-    let behind = out.calculate(op::IAdd, (at, one));
-    let [packed, description] = [at, behind].map(|at| {
-        let pointer = write_word(out, entries, at);
-        out.calculate(op::Load, pointer)
+    let is_left = |out: &mut Emitter, [number, _]: [Id; 2]| (out.emit(op::ULessThan, bool, (number, count)), ());
+    out.loop_(entry, [(uint, zero); 2], is_left, |out, [number, scalar], ()| {
+        let at = out.calculate(op::IAdd, (number, number));
+        let behind = out.calculate(op::IAdd, (at, one));
+        let [packed, description] = [at, behind].map(|at| {
+            let pointer = write_word(out, entries, at);
+            out.calculate(op::Load, pointer)
+        });
+        let element = out.calculate(op::BitwiseAnd, (packed, elements));
+        let element = out.calculate(op::IAdd, (element, scalar));
+        let found = out.calculate(op::FunctionCall, (record, element, description));
+        let following = out.calculate(op::IAdd, (number, one));
+        let is_found = out.emit(op::INotEqual, bool, (found, zero));
+        let before = out.emit(op::Load, uint, racing);
+        let is_none = out.emit(op::IEqual, bool, (before, zero));
+        let is_first = out.emit(op::LogicalAnd, bool, (is_found, is_none));
+        out.if_(is_first, |out| {
+            out.op(op::Store, (other, found));
+            out.op(op::Store, (racing, following));
+        });
+        let last = out.calculate(op::ShiftRightLogical, (packed, shift));
+        let is_last = out.emit(op::UGreaterThanEqual, bool, (scalar, last));
+        let following_scalar = out.calculate(op::IAdd, (scalar, one));
+        let next_number = out.calculate(op::Select, (is_last, following, number));
+        [
+            next_number,
+            out.calculate(op::Select, (is_last, zero, following_scalar)),
+        ]
     });
-    let element = out.calculate(op::BitwiseAnd, (packed, elements));
-    let element = out.calculate(op::IAdd, (element, scalar));
-    let found = out.calculate(op::FunctionCall, (record, element, description));
-    let following = out.calculate(op::IAdd, (number, one));
-    let is_found = out.emit(op::INotEqual, bool, (found, zero));
-    let before = out.emit(op::Load, uint, racing);
-    let is_none = out.emit(op::IEqual, bool, (before, zero));
-    let is_first = out.emit(op::LogicalAnd, bool, (is_found, is_none));
-    out.branch_if(is_first, keep, kept, kept);
-    out.label(keep);
-    out.op(op::Store, (other, found));
-    out.op(op::Store, (racing, following));
-    out.branch(kept);
-    out.label(kept);
-    let last = out.calculate(op::ShiftRightLogical, (packed, shift));
-    let is_last = out.emit(op::UGreaterThanEqual, bool, (scalar, last));
-    let following_scalar = out.calculate(op::IAdd, (scalar, one));
-    out.op(op::Select, (uint, number_after, is_last, following, number));
-    out.op(op::Select, (uint, scalar_after, is_last, zero, following_scalar));
-    out.branch(next);
-    out.label(next);
-    out.branch(header);
-    out.label(end);
     out.emit(op::Load, uint, racing)
 }

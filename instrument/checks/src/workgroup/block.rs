@@ -26,7 +26,7 @@
 //! `number` is a scalar of shared memory: a word behind the shadow, or else the first scalar of a variable of the program, whose value is
 //! undefined until the program stores to it.
 
-use super::super::code::{write_function, write_loop};
+use super::super::steps::write_steps;
 use super::block_protocol::{write_block_offset, write_claim, write_leave};
 use super::shared_scalar::{SharedScalar, write_load, write_store};
 use vkabort_options::{Options, ShadowArea};
@@ -73,17 +73,17 @@ impl ShadowBlock {
         ]
         .map(|(opcode, name)| {
             let zero = out.constant(0);
-            let function = write_function(out, functions, name, (uint, &[uint; 2]), |_, _, _| Some(zero));
+            let function = out.function(functions, name, (uint, &[uint; 2]), |_, _, _| Some(zero));
             (opcode, function)
         });
         let [exchange, add, _] = atomics.map(|(_, function)| function);
         // CPU drivers execute atomics in order.
         let fence = options.memory_barriers.then(|| widest_scope(index));
-        let claim = write_function(out, functions, "vkabort_claim", (uint, &[]), |out, entry, _| {
+        let claim = out.function(functions, "vkabort_claim", (uint, &[]), |out, entry, _| {
             Some(write_claim(out, entry, (exchange, add), area, fence))
         });
         let void = out.void();
-        let leave = write_function(out, functions, "vkabort_leave", (void, &[]), |out, _, _| {
+        let leave = out.function(functions, "vkabort_leave", (void, &[]), |out, _, _| {
             write_leave(out, (exchange, add), [variable, size], end, fence);
             None
         });
@@ -173,7 +173,7 @@ impl ShadowBlock {
         let end = out.calculate(op::Select, (is_claimed, words, zero));
         let first = out.calculate(op::IAdd, (local, header));
         let [(_, exchange), ..] = self.atomics;
-        write_loop(out, before, (first, end, Some(step)), |out, at| {
+        write_steps(out, before, (first, end, Some(step)), |out, at| {
             let offset = self.write_offset(out, at);
             out.calculate(op::FunctionCall, (exchange, offset, zero));
         });

@@ -16,7 +16,7 @@
 //! accessed by atomics only, so that the barrier is enough under every memory model. Modules with an explicit layout of shared
 //! memory (`SPV_KHR_workgroup_memory_explicit_layout`) have no room for it, since their blocks share one memory.
 
-use super::super::code::{write_function, write_loop};
+use super::super::steps::write_steps;
 use super::block::ShadowBlock;
 use super::layout::shared_bytes;
 use super::size::{MESH_MODELS, WorkgroupSize};
@@ -201,7 +201,7 @@ impl WorkgroupShadow {
             };
             // Entry points of one stage that share a function have the same built-ins.
             let (mut code, void) = (Code::default(), out.void());
-            let begin = write_function(out, &mut code, "vkabort_begin", (void, &[]), |out, entry, _| {
+            let begin = out.function(&mut code, "vkabort_begin", (void, &[]), |out, entry, _| {
                 self.write_begin(index, &mut interface, (size, entry), &mut added, out);
                 None
             });
@@ -284,7 +284,7 @@ impl WorkgroupShadow {
     /// Stores 0 to the word `first` and, if `step` is given, to those at each step behind it.
     fn write_zeros(&mut self, out: &mut Emitter, before: Id, first: Id, step: Option<Id>) {
         let (zero, words) = (out.constant(0), out.constant(self.words));
-        write_loop(out, before, (first, words, step), |out, at| {
+        write_steps(out, before, (first, words, step), |out, at| {
             let word = self.word(out, at);
             let workgroup = out.constant(scope::Workgroup);
             out.op(op::AtomicStore, (word, workgroup, zero, zero));

@@ -19,6 +19,7 @@ pub mod planted;
 pub mod recompute;
 pub mod rematerialize_handles;
 mod scalar_words;
+mod structured;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::words::{BOUND, MAX_BOUND, inst_at};
