@@ -1,6 +1,7 @@
 //! `cargo xtask test --apps`: programs that know nothing of aborts run without the layer, with it, with prints added to their shaders,
 //! and under its sanitizer, with equal results and no report; programs with endless loops, other faults or aborts are reported.
 
+mod app;
 mod printing;
 mod rows;
 mod run;
@@ -9,8 +10,8 @@ use crate::debian::{self, Archive};
 use crate::times::Times;
 use crate::{gpu_drivers, npm, provision, pypi};
 use anyhow::{Result, ensure};
+use app::{App, Expected, Mode, Start};
 use printing::PrintingModules;
-use rows::{App, Expected, Mode, Start};
 use run::{Ran, Runner};
 use std::fs;
 use vkabort_test_kit::drivers::TestDriver;

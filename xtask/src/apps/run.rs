@@ -1,6 +1,7 @@
 //! Runs a program without the layer, with it, or under its sanitizer.
 
-use super::rows::{App, DRIVER, Mode, Start, VARIES};
+use super::app::{App, Mode, Start};
+use super::rows::{DRIVER, VARIES};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
