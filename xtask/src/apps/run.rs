@@ -1,6 +1,7 @@
 //! Runs a program without the layer, with it, or under its sanitizer.
 
-use super::rows::{App, DRIVER, Mode, Start, VARIES};
+use super::app::{App, Mode, Start};
+use super::rows::{DRIVER, VARIES};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -64,11 +65,11 @@ impl Runner {
     ///
     /// It cannot be started, or a signal ends it, as after [`LIMIT`].
     pub fn run(&self, app: &App, mode: Mode, options: &[OsString]) -> Result<Ran> {
-        let has_window = matches!(app.command, Start::Window(..));
+        let has_window = app.command.has_window();
         let mut driver = self.driver.clone();
         let mut starts_in = None;
         let (program, arguments) = match &app.command {
-            Start::Python(script) => (self.python.clone(), vec![path_of(script)]),
+            Start::Python(script) | Start::PythonWindow(script) => (self.python.clone(), vec![path_of(script)]),
             Start::Node(script) => {
                 let dawn = self.dawn.display().to_string();
                 ("node".into(), vec![path_of(script), dawn])
@@ -80,10 +81,12 @@ impl Runner {
                 let files = unpacked(program.package).join("usr");
                 starts_in = Some(files.join(program.starts_in));
                 driver = TestDriver::Newest.find().map_err(anyhow::Error::msg)?;
-                driver.libraries.push(files.join("lib/x86_64-linux-gnu"));
-                let at = files.display().to_string();
-                let arguments = arguments.iter().map(|word| word.replace('@', &at)).collect();
-                (files.join(program.program), arguments)
+                driver
+                    .libraries
+                    .extend(program.libraries.iter().map(|folder| files.join(folder)));
+                let (usr, apps) = (files.display().to_string(), path_of(""));
+                let filled = |word: &&str| word.replace("{usr}", &usr).replace("{apps}/", &apps);
+                (files.join(program.program), arguments.iter().map(filled).collect())
             }
         };
         let environment = Environment {
@@ -112,7 +115,7 @@ impl Runner {
         };
         let mut ran = finish(&mut command)?;
         ran.output = ran.output.lines().map(|line| stable(line).to_owned() + "\n").collect();
-        if has_window {
+        if matches!(app.command, Start::Window(..)) {
             // vkcube prints nothing else, and this there.
             ran.output
                 .extend(ran.errors.lines().filter(|line| line.starts_with("Selected GPU")));
