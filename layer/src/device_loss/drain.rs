@@ -1,7 +1,8 @@
 //! Waits until all queues are idle, by a fence behind all work of each.
 
 use super::SLICE;
-use crate::device::state::{AbortState, Device, Queue, QueueWork};
+use crate::device::state::{Queue, QueueWork};
+use crate::device::{AbortState, Device};
 use crate::locks::{RETRY, try_lock};
 use crate::sync::{Arc, Instant, MutexGuard, sleep};
 use ash::vk;

@@ -6,7 +6,8 @@
 
 use super::pipeline_create_info::{EditCreateInfo, PipelineInfo};
 use super::pipeline_edit::Editor;
-use crate::device::state::{Device, ModuleUse, Objects};
+use crate::device::Device;
+use crate::device::state::{ModuleUse, Objects};
 use crate::loader::chain;
 use crate::loader::dispatch::PfnDestroy;
 use ash::vk::{self, Handle};

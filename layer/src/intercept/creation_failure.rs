@@ -1,6 +1,6 @@
 //! Why a device was not created, and the result that the program gets.
 
-use crate::device::create_info::Refusal;
+use crate::device::creation::create_info::Refusal;
 use ash::vk;
 
 /// Why a device was not created.

@@ -1,7 +1,7 @@
 //! What is bound at an action, and where it was recorded.
 
 use super::*;
-use crate::device::state::action::ActionNumber;
+use crate::device::features::recordings::action::ActionNumber;
 use crate::device::state::{Module, ModuleUse};
 use ash::vk;
 use vkabort_record::site::{ModuleHash, SiteTable};

@@ -3,11 +3,11 @@
 use super::binaries::Binaries;
 use super::extensions::Extensions;
 use super::stores::Stores;
-use crate::device::module_files::ModuleFiles;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
 use crate::log::{Level, Log};
+use crate::module_files::ModuleFiles;
 use crate::settings::Settings;
 use ash::vk;
 use std::collections::{BTreeSet, HashMap};

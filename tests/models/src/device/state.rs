@@ -2,8 +2,6 @@
 
 #[path = "../../../../layer/src/device/state/completion_signals.rs"]
 mod completion_signals;
-#[path = "../../../../layer/src/device/state/device.rs"]
-mod device;
 #[path = "../../../../layer/src/device/state/extensions.rs"]
 mod extensions;
 #[path = "../../../../layer/src/device/state/fault_queue.rs"]
@@ -17,46 +15,6 @@ mod queue_labels;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
 mod submit_counters;
 
-mod command_buffers {
-    /// No model records commands.
-    pub struct CommandBuffers;
-}
-
-mod markers {
-    /// No model records commands.
-    pub struct Markers;
-}
-
-mod recording {
-    /// No model records commands.
-    pub struct Recording;
-}
-
-mod pending_recordings {
-    use super::Recording;
-    use crate::sync::Arc;
-
-    use vkabort_record::report::QueueUse;
-
-    /// See `layer/src/device/state/pending_recordings.rs`.
-    pub struct Suspects {
-        /// Its queues.
-        pub queues: Vec<QueueUse>,
-        /// No model records commands.
-        pub recordings: Vec<Arc<Recording>>,
-    }
-
-    /// No model records commands.
-    #[derive(Default)]
-    pub struct PendingRecordings;
-
-    impl PendingRecordings {
-        pub fn after(&self, _: u64) -> Vec<Arc<Recording>> {
-            Vec::new()
-        }
-    }
-}
-
 mod edit_storage {
     /// No model creates pipelines.
     pub struct DeferredCreation;
@@ -68,7 +26,7 @@ mod kept_objects {
     pub struct KeptObjects;
 }
 
-mod identifiers {
+pub mod identifiers {
     /// No model creates modules.
     #[derive(Default)]
     pub struct Identifiers;
@@ -110,11 +68,12 @@ mod instance {
     }
 }
 
-pub use completion_signals::Signal;
-pub use device::{AbortState, Device};
+pub use completion_signals::{CompletionSignals, Signal};
+pub use edit_storage::DeferredCreation;
 pub use extensions::Extensions;
+pub use fault_queue::FaultQueue;
 pub use instance::Instance;
-pub use loss::{LossData, Phase};
-pub use pending_recordings::Suspects;
-pub use queue::{Queue, QueueWork};
-pub use recording::Recording;
+pub use kept_objects::KeptObjects;
+pub use loss::{Loss, LossData, Phase};
+pub use objects::Objects;
+pub use queue::{FencePool, Queue, QueueWork, create_fence};
