@@ -1,4 +1,4 @@
-//! The settings `dump_modules` and `replace_modules`: modules by hand. The folders are those of other drivers and layers for
+//! Writes modules to files and replaces modules by files (`dump_modules`, `replace_modules`). The folders are those of other drivers and layers for
 //! the same purpose: a file is named by the hash of the application's module.
 
 use crate::locks::{lock, try_lock};

@@ -9,7 +9,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What `act` logs, with files of these folders.
+/// The log of `act`, with files of these folders.
 fn logged(folder: &Path, settings: &Settings, act: impl FnOnce(&ModuleFiles, &Log)) -> String {
     let path = folder.join("log");
     let log = Log::new(Level::Info, Format::Text, Some(&path));

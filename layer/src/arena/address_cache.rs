@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process that writes its first address.
+/// Longest wait for another process that writes its first address.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pause between attempts to lock a file.
 const LOCK_RETRY: Duration = Duration::from_millis(2);

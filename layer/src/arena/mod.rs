@@ -223,7 +223,7 @@ impl Arena {
     }
 }
 
-/// How an arena got its address.
+/// The source of an arena's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressSource {
     /// Imported host memory at a fixed address.

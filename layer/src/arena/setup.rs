@@ -1,4 +1,4 @@
-//! The inputs for creating an arena, and why one could not be created.
+//! The inputs for creating an arena, and its errors.
 
 use super::memory_type::MemoryPreference;
 use super::parts::{Layout, PartSizes};
@@ -44,7 +44,7 @@ pub struct ArenaSetup<'a> {
     pub identity: &'a str,
     /// The memory types of the physical device.
     pub memory_types: &'a vk::PhysicalDeviceMemoryProperties,
-    /// How to choose among them.
+    /// The preferences for choosing among them.
     pub preference: MemoryPreference,
     /// Families of the device's queues.
     pub families: &'a [u32],
@@ -54,7 +54,7 @@ pub struct ArenaSetup<'a> {
     pub parts: PartSizes,
     /// A separate control block is wanted. `Arena::create` sets it.
     pub separate_control: bool,
-    /// How to get buffer addresses.
+    /// Selects the function that returns buffer addresses.
     pub api: AddressApi,
     /// `bufferDeviceAddressCaptureReplay` is enabled.
     pub capture_replay: bool,
@@ -73,7 +73,7 @@ impl ArenaSetup<'_> {
     }
 }
 
-/// Why a buffer or an arena could not be created.
+/// The reason why a buffer or an arena could not be created.
 #[derive(Debug)]
 pub struct CreateError {
     /// The driver's error; `VK_ERROR_UNKNOWN` if the failure is not the driver's.

@@ -9,7 +9,7 @@ use ash::vk;
 use std::ptr;
 use std::time::Duration;
 
-/// How far a drain has come.
+/// The progress of a drain.
 pub enum DrainStatus {
     /// All queues are idle.
     Idle,

@@ -177,7 +177,7 @@ unsafe fn has_flag<I: PipelineInfo>(info: &mut I, flag: vk::PipelineCreateFlags)
     }
 }
 
-/// Remembers which modules new objects are created from. Null handles are those of objects that were not created.
+/// Notes the modules that new objects are created from. Null handles are those of objects that were not created.
 pub fn remember<H: Handle + Copy>(objects: &Objects, handles: &[H], modules: Vec<Vec<ModuleUse>>) {
     for (handle, modules) in handles.iter().zip(modules) {
         if !handle.is_null() {

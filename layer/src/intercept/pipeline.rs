@@ -37,7 +37,7 @@ unsafe fn create<I: PipelineInfo>(
             pipelines.write_bytes(0, count as usize);
             let mut editor = Editor::new(device, state);
             let mut batch = Batch::of_pipelines(&mut editor, slice::from_raw_parts(infos, count as usize));
-            // What a deferred operation fails with is known when it cannot be repeated any more.
+            // The result of a deferred operation is known when it can no longer be repeated.
             let is_deferred = operation != vk::DeferredOperationKHR::null() && !batch.has_additions(device);
             let Some(error) = batch.error else {
                 let infos = if editor.changed { batch.infos.as_ptr() } else { infos };

@@ -145,7 +145,7 @@ impl Submit for vk::BindSparseInfo<'_> {
     }
 }
 
-/// Notes a submission and what it signals at its end, for reports.
+/// Notes a submission and the signals at its end, for reports.
 ///
 /// # Safety
 /// `submits` must be valid.

@@ -151,7 +151,7 @@ enum Origin {
     Unknown,
 }
 
-/// Remembers which memory the code of a binary writes to.
+/// Notes the memory that the code of a binary writes to.
 pub unsafe extern "system" fn binary_data(
     handle: vk::Device,
     shader: vk::ShaderEXT,

@@ -1,4 +1,4 @@
-//! What is bound at an action, and where it was recorded.
+//! Tests of the pipelines that are bound at actions, and of their places.
 
 use super::*;
 use crate::device::features::recordings::action::ActionNumber;

@@ -1,7 +1,7 @@
 //! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use super::create_info::EditedCreateInfo;
-use super::creation_log::{log_arena, log_checks, log_no_prints};
+use super::creation_log::{log_arena, log_checks, log_no_prints, log_protected_queue};
 use super::queries::families;
 use super::rewrite_options::{lowered, options, sanitizer};
 use crate::arena::memory_type::MemoryPreference;
@@ -16,7 +16,6 @@ use crate::device::features::shadow::Shadow;
 use crate::device::state::{Extensions, Instance, PhysicalDevice};
 use crate::device::{AbortState, registry};
 use crate::loader::dispatch::DeviceTable;
-use crate::log::Level;
 use crate::settings::Emulation;
 use ash::vk;
 use std::ffi::CStr;
@@ -30,6 +29,7 @@ const LOADS_BINARIES: [&CStr; 3] = [
     vk::EXT_SHADER_OBJECT_NAME,
     vk::EXT_SHADER_MODULE_IDENTIFIER_NAME,
 ];
+
 /// The state of a new device with emulated extensions.
 ///
 /// # Errors
@@ -49,8 +49,6 @@ pub unsafe fn activate(
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
     let mut state = new_state(instance, physical, edited);
     log_checks(instance, physical, &state);
-    // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
-    let has_constant_data = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
     let setup = ArenaSetup {
         device,
         next: &next,
@@ -63,13 +61,7 @@ pub unsafe fn activate(
         },
         families: &edited.families,
         bytes: instance.settings.arena_size,
-        parts: PartSizes::new(&PartInputs {
-            settings: &instance.settings,
-            checks: state.options.sanitize.checks,
-            shared_memory: physical.shared_memory,
-            is_cpu: physical.cpu,
-            has_constant_data,
-        }),
+        parts: part_sizes(instance, physical, edited, &state.options),
         separate_control: false,
         api: edited.api,
         capture_replay: edited.capture_replay,
@@ -86,16 +78,11 @@ pub unsafe fn activate(
             unsafe { Markers::create(extension, &setup, next_gdpa) }
         });
         log_arena(instance, physical, &arena, true);
-        if edited.has_protected_queue {
-            // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
-            let text = "vkCreateDevice: a queue is protected; aborts in protected submissions are not reported, since \
-                        their shaders cannot write to the unprotected memory of messages";
-            instance.log.line(Level::Warning, text);
-        }
+        log_protected_queue(instance, edited);
         state.arena = Some(arena);
     } else {
         log_no_prints(instance, physical);
-        if has_constant_data && edited.has_addresses {
+        if has_constant_data(edited) && edited.has_addresses {
             state.constants_only = arena::create_for_constant_data(&setup);
         }
         if let Some(arena) = &state.constants_only {
@@ -105,6 +92,28 @@ pub unsafe fn activate(
     // SAFETY: the device is live, and `next_gdpa` the next layer's (the caller's contract).
     state.commands = unsafe { CommandBuffers::create(&instance.settings, device, next_gdpa, markers) };
     Ok(state)
+}
+
+/// Whether shaders may read constant data from memory. Pipelines that are created from binaries have no SPIR-V that the data could be
+/// read from.
+fn has_constant_data(edited: &EditedCreateInfo) -> bool {
+    edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY)
+}
+
+/// The sizes of the arena's parts. `options`: for rewriting the device's modules.
+fn part_sizes(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    edited: &EditedCreateInfo,
+    options: &Options,
+) -> PartSizes {
+    PartSizes::new(&PartInputs {
+        settings: &instance.settings,
+        checks: options.sanitize.checks,
+        shared_memory: physical.shared_memory,
+        is_cpu: physical.cpu,
+        has_constant_data: has_constant_data(edited),
+    })
 }
 
 /// Creates the features that use the arena of a new device.

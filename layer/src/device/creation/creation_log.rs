@@ -1,5 +1,6 @@
 //! Log lines of device creation.
 
+use super::create_info::EditedCreateInfo;
 use crate::arena::Arena;
 use crate::device::AbortState;
 use crate::device::state::{Instance, PhysicalDevice};
@@ -36,6 +37,16 @@ pub(super) fn log_arena(instance: &Instance, physical: &PhysicalDevice, arena: &
     }
     if let Some(warning) = arena.address_warning() {
         instance.log.line(Level::Warning, &warning);
+    }
+}
+
+/// Logs that aborts in protected submissions are not reported, if a queue accepts them.
+pub(super) fn log_protected_queue(instance: &Instance, edited: &EditedCreateInfo) {
+    if edited.has_protected_queue {
+        // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
+        let text = "vkCreateDevice: a queue is protected; aborts in protected submissions are not reported, since their shaders \
+                    cannot write to the unprotected memory of messages";
+        instance.log.line(Level::Warning, text);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Drivers that end loops.
+//! The number of iterations after which some drivers end every loop.
 
 use ash::vk;
 

@@ -6,9 +6,9 @@ use crate::log::Level;
 use crate::settings::{OnAbort, Settings};
 use vkabort_instrument::{Feature, LoopTimeout, LoweredFeatures, Options, Sanitize, Trap};
 
-/// Iterations of loops after which an invocation looks at the clock, which may be across a bus.
+/// Iterations of loops after which an invocation reads TICKS, which may be across a bus.
 const LOOP_INTERVAL: u32 = 1024;
-/// The same on CPU drivers, where a look is a load. An iteration may take long there, if loops that end soon are in it.
+/// The same on CPU drivers, where the read is cheap. An iteration may take long there, if loops that end soon are in it.
 const CPU_LOOP_INTERVAL: u32 = 256;
 
 /// Accesses that `races` records by one loop on CPU drivers, where a private array is memory, and each loop takes time to compile.

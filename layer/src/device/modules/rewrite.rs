@@ -62,7 +62,7 @@ impl Device {
         vk::Result::ERROR_UNKNOWN
     }
 
-    /// As [`Self::rewrite`], also by hand (`replace_modules`, `dump_modules`).
+    /// As [`Self::rewrite`], with the settings `replace_modules` and `dump_modules`.
     ///
     /// # Errors
     /// The module's hash and the reason, which is not logged.

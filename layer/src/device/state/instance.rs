@@ -42,7 +42,7 @@ pub struct Instance {
     pub unchecked_modules: Mutex<BTreeSet<ModuleHash>>,
     /// Kinds of code of which the log says that they run without checks.
     pub opaque_code: Mutex<BTreeSet<Opaque>>,
-    /// Modules by hand.
+    /// Modules that are written to files or replaced by files.
     pub module_files: ModuleFiles,
     /// Shader binaries of its devices.
     pub binaries: Binaries,

@@ -26,7 +26,7 @@ mod kept_objects {
     pub struct KeptObjects;
 }
 
-pub mod identifiers {
+pub(crate) mod identifiers {
     /// No model creates modules.
     #[derive(Default)]
     pub struct Identifiers;
@@ -68,12 +68,16 @@ mod instance {
     }
 }
 
-pub use completion_signals::{CompletionSignals, Signal};
-pub use edit_storage::DeferredCreation;
+pub use completion_signals::Signal;
 pub use extensions::Extensions;
-pub use fault_queue::FaultQueue;
 pub use instance::Instance;
-pub use kept_objects::KeptObjects;
-pub use loss::{Loss, LossData, Phase};
-pub use objects::Objects;
-pub use queue::{FencePool, Queue, QueueWork, create_fence};
+pub use loss::{LossData, Phase};
+pub use queue::{Queue, QueueWork};
+
+pub(crate) use completion_signals::CompletionSignals;
+pub(crate) use edit_storage::DeferredCreation;
+pub(crate) use fault_queue::FaultQueue;
+pub(crate) use kept_objects::KeptObjects;
+pub(crate) use loss::Loss;
+pub(crate) use objects::Objects;
+pub(crate) use queue::{FencePool, create_fence};

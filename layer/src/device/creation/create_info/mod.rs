@@ -117,7 +117,7 @@ fn is_of(extensions: Extensions, s_type: StructureType) -> bool {
         || (extensions.constant_data && s_type == ShaderConstantDataFeatures::STRUCTURE_TYPE)
 }
 
-/// What the layer removes from a create-info and enables in it.
+/// The changes to a create-info: extensions and features to remove and to enable.
 struct Plan {
     emulated: Extensions,
     native: Extensions,

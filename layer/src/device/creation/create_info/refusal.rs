@@ -1,8 +1,8 @@
-//! Why a device is refused.
+//! The refusal of a device.
 
 use ash::vk;
 
-/// Why a device cannot be created as requested.
+/// The result and the reason if a device cannot be created as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The result of `vkCreateDevice`.

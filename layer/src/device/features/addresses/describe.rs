@@ -39,7 +39,7 @@ impl Place {
 /// Offset between the address of a negative index of 32 bits and that of a driver that takes it for a large one, as NVIDIA's 580 does.
 const UNSIGNED: u64 = 1 << 32;
 
-/// Where `bytes` bytes at an address are, which are not in the buffer that the pointer belongs to. `destroyed`: the last ones first.
+/// Describes the place of `bytes` bytes at an address, which are not in the buffer that the pointer belongs to. `destroyed`: the last ones first.
 pub fn describe<'a>(
     (address, bytes): (u64, u64),
     live: &[Place],
@@ -63,7 +63,7 @@ pub fn describe<'a>(
     found.or_else(signed).unwrap_or_else(|| "near no buffer".to_owned())
 }
 
-/// Where an address is by buffers that it is in or near.
+/// Describes the place of an address by the buffers that it is in or near.
 fn beside_buffers<'a>(
     (address, bytes): (u64, u64),
     live: &[Place],

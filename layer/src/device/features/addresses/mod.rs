@@ -203,7 +203,7 @@ impl Addresses {
         }
     }
 
-    /// Where `bytes` bytes at an address are, for people.
+    /// Describes the place of `bytes` bytes at an address, for people.
     pub fn describe(&self, address: u64, bytes: u64) -> String {
         let buffers = lock(&self.buffers);
         let place = |((start, buffer), end): (&(u64, vk::Buffer), &u64)| Place {

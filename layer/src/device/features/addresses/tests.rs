@@ -1,4 +1,4 @@
-//! Buffers from their creation to their end.
+//! Tests of buffers from their creation to their end.
 
 use super::*;
 use crate::arena::testing::mapped_words;
@@ -62,7 +62,7 @@ fn without_an_address_nothing_is_tested() {
 }
 
 #[test]
-fn what_has_no_room_is_not_tested_until_there_is_room() {
+fn buffers_without_room_are_not_tested_until_there_is_room() {
     let (addresses, _) = addresses();
     for number in 1..=200 {
         addresses.add(buffer(number), 256);

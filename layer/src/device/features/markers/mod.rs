@@ -1,4 +1,4 @@
-//! Markers around the actions of command buffers (`commands = markers`). They tell how far a device came before its driver lost it.
+//! Markers around the actions of command buffers (`commands = markers`). They show the progress of a device before its driver lost it.
 //!
 //! A recording has a slot, and its actions have the numbers of reports. With `VK_AMD_buffer_marker` a slot is two words in memory of
 //! the layer: the last action that has begun, and the last that has ended. With `VK_NV_device_diagnostic_checkpoints` the driver keeps
@@ -194,7 +194,7 @@ impl Markers {
         found
     }
 
-    /// How far a recording came. `checkpoints`: of its queue. `actions`: number of its actions.
+    /// The progress of a recording. `checkpoints`: of its queue. `actions`: number of its actions.
     pub fn progress(&self, slot: &Slot, actions: u32, checkpoints: Checkpoints) -> Progress {
         let Some(words) = self.words(slot) else {
             return checkpoints.progress(slot.index);

@@ -1,4 +1,4 @@
-//! The chunks of a print area: which one shaders print to, what was read of each, and when one is used again.
+//! The chunks of a print area: selects the one that shaders print to, reads them, and empties those that no shader uses any more.
 //!
 //! ```text
 //! free -> current -> retired -> free       retired once it is more than half full and another one is free
@@ -74,7 +74,7 @@ impl<M> Chunks<M> {
         true
     }
 
-    /// Reads all that is left, of work that is complete or lost: what it has not completed is stepped over, and a cursor may be lost.
+    /// Reads all that is left, of work that is complete or lost: incomplete records are skipped, and a cursor may be lost.
     pub fn read_rest(
         &mut self,
         area: &PrintArea,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_completes_holds_nothing_up_at_the_end() {
+    fn incomplete_prints_do_not_delay_those_behind_them_at_the_end() {
         let (area, mut chunks) = (area(RECORDS), Chunks::<u32>::default());
         let units: Vec<u32> = (0..3).map(|_| area.reserve().expect("room")).collect();
         area.commit(units[0], 0);

@@ -39,7 +39,7 @@ pub struct Prints {
     pub requests: AtomicU32,
 }
 
-/// What was read so far.
+/// The prints that were read so far.
 #[derive(Default)]
 pub struct Reader {
     chunks: Chunks<SubmitMark>,

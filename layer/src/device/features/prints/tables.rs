@@ -52,7 +52,7 @@ impl PrintTables {
         self.tables.insert(table.code(), PrintTable { table, places });
     }
 
-    /// What the records of a number hold.
+    /// The shape of the records of a number.
     pub fn shape(&self, number: u32) -> Option<PrintShape> {
         let (code, site) = self.numbers.owner(number)?;
         PrintShape::new(&self.tables.get(&code)?.table, site)

@@ -24,7 +24,7 @@ pub enum Bound {
     Any,
 }
 
-/// How an argument is kept.
+/// The form in which an argument is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A word.
@@ -39,7 +39,7 @@ pub enum Number {
 
 /// An argument of an action.
 pub trait Argument {
-    /// How it is kept.
+    /// The form in which it is kept.
     const NUMBER: Number;
 
     /// Adds its words.
