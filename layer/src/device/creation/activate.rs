@@ -94,8 +94,7 @@ pub unsafe fn activate(
     Ok(state)
 }
 
-/// Whether shaders may read constant data from memory. Pipelines that are created from binaries have no SPIR-V that the data could be
-/// read from.
+/// Whether shaders may read constant data from memory. Pipelines that are created from binaries have no SPIR-V with the data.
 fn has_constant_data(edited: &EditedCreateInfo) -> bool {
     edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY)
 }

@@ -64,8 +64,8 @@ impl Device {
         is_first
     }
 
-    /// Makes the modules of a command that the driver refused run without checks and records of prints from now on. Whether the command may succeed
-    /// if it is repeated with them.
+    /// Makes the modules of a command that the driver refused run without checks and records of prints from now on. Whether the
+    /// command may succeed if it is repeated with them.
     pub fn give_up_refused<'a>(
         &self,
         command: &str,
