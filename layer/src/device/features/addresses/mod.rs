@@ -1,8 +1,8 @@
 //! The buffers of a device that have addresses, for the check `addresses`.
 //!
-//! The layer asks for the address of every buffer that may have one when it gets its memory, so it knows those too that the program
-//! computes or never asks for. What changes is published at the next submission; a buffer that is created while work is pending, which may
-//! learn its address from the host, joins the current table at once. The buffers of the layer itself are left out: no code of a
+//! The layer queries the address of every buffer that may have one when it gets its memory, so it also knows those that the program
+//! computes or never queries. Changes are published at the next submission; a buffer that is created while work is pending, which may
+//! get its address from the host, joins the current table at once. The buffers of the layer itself are left out: no code of a
 //! program accesses them.
 
 mod describe;

@@ -3,7 +3,7 @@
 //! No command of a command buffer takes a lock: its recording is found by its handle, and the application synchronises the access to
 //! it ("host access to the VkCommandPool that commandBuffer was allocated from must be externally synchronized"). At its end a
 //! recording becomes immutable, and is shared: with the submissions that are not known to be complete, and with the command buffers
-//! that execute it. What is recorded next is another one, so that a report reads only what does not change.
+//! that execute it. Later commands belong to another recording, so that a report reads immutable data only.
 
 use super::pending_recordings::PendingRecordings;
 use super::recording::Recording;
