@@ -23,7 +23,7 @@
 //! device_loss
 //! report
 //! device
-//! arena
+//! arena, module_files
 //! log
 //! settings
 //! loader
@@ -31,7 +31,7 @@
 //! os, sync
 //! ```
 //!
-//! The library starts no threads, leaves nothing behind when it is unloaded, and exports one symbol.
+//! The library starts no threads but that of the loop clock, leaves nothing behind when it is unloaded, and exports one symbol.
 // The library's name follows the convention of Vulkan layers.
 #![allow(non_snake_case)]
 
@@ -43,6 +43,7 @@ mod intercept;
 mod loader;
 mod locks;
 mod log;
+mod module_files;
 mod os;
 mod private_file;
 mod report;

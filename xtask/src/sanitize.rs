@@ -12,7 +12,7 @@ use vkabort_test_kit::{process, target};
 const CASES: &str = "[test-driver, alone]";
 
 /// The layer's modules whose unit tests call no foreign function.
-const MIRI_MODULES: [&str; 3] = ["loader::", "device::", "device_loss::"];
+const MIRI_MODULES: [&str; 4] = ["loader::", "device::", "device_loss::", "module_files::"];
 
 /// A tool, and what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! Files with the opaque capture addresses of arenas, one per arena of a device that exists at the same time as others. A
 //! file that is missing, damaged or from another driver costs nothing but the address.
 //!
-//! The folder and the files are private to the user. What the folder may contain under the files' names is not trusted: only
+//! The folder and the files are private to the user. Other files in the folder with these names are not trusted: only
 //! regular files of this user are opened, and a file that does not begin with [`MAGIC`] is never written.
 //!
 //! A process locks the file as long as it uses the address: shared, since processes usually have separate address spaces.
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process that writes its first address.
+/// Longest wait for another process that writes its first address.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pause between attempts to lock a file.
 const LOCK_RETRY: Duration = Duration::from_millis(2);

@@ -4,11 +4,11 @@
 //! the address of data is the same in every run, so the search for a region starts where the data's hash points to. Equal data
 //! is stored once. A region is free again when the modules that read it are dropped, which outlive their pipelines.
 
+use super::mapped_words::MappedWords;
 use crate::locks::lock;
 use std::collections::BTreeMap;
-use std::ptr::NonNull;
 use std::slice;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,9 +20,7 @@ pub struct ConstantMemory(Arc<Inner>);
 
 struct Inner {
     /// Mapped while data is stored.
-    words: NonNull<[AtomicU32]>,
-    /// Device address of the first word.
-    address: u64,
+    words: MappedWords,
     /// Regions in use, by offset in bytes.
     regions: Mutex<BTreeMap<usize, Region>>,
 }
@@ -33,11 +31,6 @@ struct Region {
     users: usize,
 }
 
-// SAFETY: the host accesses the words as atomics.
-unsafe impl Send for Inner {}
-// SAFETY: as for `Send`; the regions have a lock.
-unsafe impl Sync for Inner {}
-
 /// Data in the memory. Its region is free again when the last one of the same data is dropped.
 pub struct PlacedData {
     memory: Arc<Inner>,
@@ -45,15 +38,10 @@ pub struct PlacedData {
 }
 
 impl ConstantMemory {
-    /// Memory in a mapped buffer.
-    ///
-    /// # Safety
-    /// `base` and the device address `address` must point to the same `bytes` mapped bytes, aligned to 16, which nothing else
-    /// accesses and which are mapped as long as [`Self::place`] is called.
-    pub unsafe fn new(base: NonNull<u8>, address: u64, bytes: u32) -> Self {
+    /// Memory that shaders only read, and that is mapped as long as [`Self::place`] is called.
+    pub fn new(words: MappedWords) -> Self {
         Self(Arc::new(Inner {
-            words: NonNull::slice_from_raw_parts(base.cast(), bytes as usize / 4),
-            address,
+            words,
             regions: Mutex::default(),
         }))
     }
@@ -61,8 +49,7 @@ impl ConstantMemory {
     /// Stores words, or finds the same words. `None`: there is no room.
     pub fn place(&self, words: &[u32]) -> Option<PlacedData> {
         let inner = &self.0;
-        // SAFETY: the words are mapped and aligned, and shaders only read them (the contract of `new`).
-        let memory = unsafe { inner.words.as_ref() };
+        let memory = inner.words.all();
         let bytes = size_of_val(words);
         let last = size_of_val(memory).checked_sub(bytes)? / ALIGNMENT;
         // SAFETY: any initialised words are bytes.
@@ -101,7 +88,7 @@ impl PlacedData {
 
     /// Its device address, a multiple of 16.
     pub fn address(&self) -> u64 {
-        self.memory.address + self.offset as u64
+        self.memory.words.address + self.offset as u64
     }
 }
 
@@ -120,13 +107,14 @@ impl Drop for PlacedData {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ptr::NonNull;
 
     const BYTES: usize = 1024;
 
     fn memory(storage: &mut [u128; BYTES / 16]) -> ConstantMemory {
         let base = NonNull::from(storage).cast();
         // SAFETY: the storage outlives the memory in each test.
-        unsafe { ConstantMemory::new(base, 0x1_0000, BYTES as u32) }
+        ConstantMemory::new(unsafe { MappedWords::new(base, 0x1_0000, BYTES as u32) })
     }
 
     #[test]

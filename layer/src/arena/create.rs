@@ -111,7 +111,7 @@ fn map_without_driver(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         return None;
     }
     drop(probe);
-    FixedMapping::new(u64::from(setup.buffer_bytes())).map(MappedBuffer::without_driver)
+    FixedMapping::new(u64::from(setup.layout().buffer_bytes)).map(MappedBuffer::without_driver)
 }
 
 /// Imports memory at a fixed address, if the buffer then has this address.
@@ -120,7 +120,7 @@ fn import(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         import: true,
         ..BufferRequest::default()
     };
-    let pending = PendingBuffer::create(setup, setup.buffer_bytes(), request, host_type(setup)).ok()?;
+    let pending = PendingBuffer::create(setup, setup.layout().buffer_bytes, request, host_type(setup)).ok()?;
     if pending.address(setup.api).ok()? != pending.base?.as_ptr() as u64 {
         return None;
     }

@@ -97,7 +97,7 @@ pub fn for_records(types: &Types, allowed: u32, preference: &MemoryPreference) -
 /// records' type.
 ///
 /// # Errors
-/// Why the control block before the records is used.
+/// The reason for using the control block before the records.
 pub fn for_control_block(
     types: &Types,
     allowed: u32,

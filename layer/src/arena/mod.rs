@@ -16,8 +16,8 @@ mod create;
 mod mapped_buffer;
 mod mapped_words;
 pub mod memory_type;
+mod parts;
 mod pending_arena;
-mod print_area;
 pub mod readback;
 mod replay;
 mod setup;
@@ -25,7 +25,6 @@ mod setup;
 #[cfg(test)]
 pub mod testing {
     pub use super::mapped_words::testing::mapped_words;
-    pub use super::print_area::testing::{area, shape};
 }
 
 pub use create::create_transfer_memory;
@@ -37,7 +36,8 @@ use address_cache::AddressFile;
 use ash::vk;
 pub use constant_memory::{ConstantMemory, PlacedData};
 pub use mapped_words::MappedWords;
-pub use print_area::PrintArea;
+use parts::{ByPart, Place};
+pub use parts::{Part, PartInputs, PartSizes};
 use std::fmt;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,14 +50,10 @@ pub struct Arena {
     records: MappedBuffer,
     /// A separate control block, or why the one before the records is used.
     control: Result<MappedBuffer, &'static str>,
-    /// Memory for constant data, behind the records.
+    /// Memory for constant data.
     constants: Option<ConstantMemory>,
-    /// Memory for prints, behind the records; until it is taken.
-    prints: Option<PrintArea>,
-    /// Memory for the table of buffers, behind the records; until it is taken.
-    table: Option<MappedWords>,
-    /// Memory for shadows.
-    shadows: Option<MappedWords>,
+    /// The other parts, by [`Part`], until they are taken.
+    parts: ByPart<Option<MappedWords>>,
     /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
@@ -89,42 +85,24 @@ impl Arena {
         source: AddressSource,
         address_file: Option<AddressFile>,
     ) -> Self {
-        let constants = setup.constants_start().map(|start| {
-            // SAFETY: the buffer is as large as the setup says and mapped as long as the arena exists, and nothing else uses
-            // this part of it.
-            unsafe {
-                let base = records.base.add(start as usize);
-                ConstantMemory::new(base, records.address + u64::from(start), setup.constant_bytes)
-            }
-        });
-        let words = |start: u32, bytes| {
-            // SAFETY: as for the constant data.
-            unsafe {
-                let base = records.base.add(start as usize);
-                MappedWords::new(base, records.address + u64::from(start), bytes)
-            }
+        let memory = |place: Place| {
+            let buffer = match place.follows_control {
+                true => control.as_ref().ok()?,
+                false => &records,
+            };
+            // SAFETY: the buffer is as large as the layout says and mapped as long as the arena exists, and nothing else uses this
+            // part of it.
+            Some(unsafe {
+                let base = buffer.base.add(place.offset as usize);
+                MappedWords::new(base, buffer.address + u64::from(place.offset), place.bytes)
+            })
         };
-        // New memory is zeroed.
-        let prints = setup
-            .prints_start()
-            .map(|start| PrintArea::new(words(start, setup.print_bytes)));
-        let table = setup.table_start().map(|start| words(start, setup.table_bytes));
-        let behind_control = control.as_ref().ok().filter(|_| setup.control_bytes() > CONTROL_BYTES);
-        let behind_control = behind_control.map(|control| {
-            // SAFETY: as for the constant data.
-            unsafe {
-                let base = control.base.add(CONTROL_BYTES as usize);
-                MappedWords::new(base, control.address + u64::from(CONTROL_BYTES), setup.shadow_bytes)
-            }
-        });
-        let behind_records = setup.shadows_start().map(|start| words(start, setup.shadow_bytes));
+        let mut parts = setup.layout().places.map(|place| memory(place?));
         Self {
+            constants: parts[Part::ConstantData as usize].take().map(ConstantMemory::new),
+            parts,
             records,
             control,
-            constants,
-            prints,
-            table,
-            shadows: behind_records.or(behind_control),
             bytes: setup.bytes,
             source,
             address_file,
@@ -145,19 +123,9 @@ impl Arena {
         self.constants.as_ref()
     }
 
-    /// Takes the memory for prints, which must not be used once the arena is destroyed.
-    pub fn take_prints(&mut self) -> Option<PrintArea> {
-        self.prints.take()
-    }
-
-    /// Takes the memory for the table of buffers, which must not be used once the arena is destroyed.
-    pub fn take_table(&mut self) -> Option<MappedWords> {
-        self.table.take()
-    }
-
-    /// Memory for shadows, at an address that is a multiple of 16.
-    pub fn shadows(&self) -> Option<&MappedWords> {
-        self.shadows.as_ref()
+    /// Takes the memory of a part, which must not be used once the arena is destroyed. New memory of zeroed parts is zero.
+    pub fn take(&mut self, part: Part) -> Option<MappedWords> {
+        self.parts[part as usize].take()
     }
 
     /// Size in bytes, including the control block before the records.
@@ -255,7 +223,7 @@ impl Arena {
     }
 }
 
-/// How an arena got its address.
+/// The source of an arena's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressSource {
     /// Imported host memory at a fixed address.

@@ -24,7 +24,8 @@ impl<'a> PendingArena<'a> {
     pub fn create(setup: &ArenaSetup<'a>, request: AddressRequest) -> Result<Self, CreateError> {
         let (types, preference) = (setup.memory_types, &setup.preference);
         let replayed = request.replayed();
-        let records = PendingBuffer::create(setup, setup.buffer_bytes(), request.records(), |allowed| {
+        let layout = setup.layout();
+        let records = PendingBuffer::create(setup, layout.buffer_bytes, request.records(), |allowed| {
             memory_type::for_records(types, allowed, preference)
                 .ok_or_else(|| "no memory type is host-visible and coherent".to_owned())
         })?;
@@ -34,7 +35,7 @@ impl<'a> PendingArena<'a> {
             Err(reason) => Err(reason),
             Ok(_) => {
                 let choose = |allowed| choose(allowed).map_err(str::to_owned);
-                match PendingBuffer::create(setup, setup.control_bytes(), request.control(), choose) {
+                match PendingBuffer::create(setup, layout.control_bytes, request.control(), choose) {
                     Err(error) if replayed.is_some() => return Err(error),
                     Err(error) => Err(without_control_block(setup, &error)),
                     Ok(buffer) => Ok(buffer),
@@ -46,9 +47,9 @@ impl<'a> PendingArena<'a> {
         }
         let mut pending = Self { records, control };
         // Not the memory for constant data, which is written before it is read.
-        pending.records.map(setup.zeroed_end())?;
+        pending.records.map(layout.zeroed_bytes)?;
         if let Ok(control) = &mut pending.control
-            && let Err(error) = control.map(setup.control_bytes())
+            && let Err(error) = control.map(layout.control_bytes)
         {
             if replayed.is_some() {
                 return Err(error);

@@ -131,7 +131,8 @@ fn capture_addresses(setup: &ArenaSetup<'_>, pending: &PendingArena<'_>) -> Opti
 /// The start of the file names: device, driver, and everything that affects the buffers' creation, since an address is valid
 /// only for a buffer and memory "created with identical parameters".
 fn file_stem(setup: &ArenaSetup<'_>) -> String {
-    let mut stem = format!("arena-{}-{}", setup.identity, setup.buffer_bytes());
+    let layout = setup.layout();
+    let mut stem = format!("arena-{}-{}", setup.identity, layout.buffer_bytes);
     if setup.preference.memory != Memory::Auto {
         let _ = write!(stem, "-{}", setup.preference.memory.name());
     }
@@ -140,8 +141,8 @@ fn file_stem(setup: &ArenaSetup<'_>) -> String {
         ControlBlock::Device => stem += "-control_device",
         ControlBlock::Host => stem += "-control_host",
     }
-    if setup.control_bytes() != CONTROL_BYTES {
-        let _ = write!(stem, "_{}", setup.control_bytes());
+    if layout.control_bytes != CONTROL_BYTES {
+        let _ = write!(stem, "_{}", layout.control_bytes);
     }
     if setup.preference.device_coherent {
         stem += "-device_coherent";

@@ -1,25 +1,23 @@
-//! Physical devices and devices: capabilities, creation, and the layer's state.
+//! Physical devices and devices: their creation, modules, features and state.
+//!
+//! A folder or file imports only from its own line and the lines below it; a test of `xtask` checks it:
+//!
+//! ```text
+//! modules
+//! creation
+//! registry
+//! device_state
+//! features
+//! state
+//! ```
+//!
+//! `features` has a folder for each feature of the layer. Everything else finds a feature's state in [`AbortState`], by one field.
 
-pub mod activate;
-mod activation_log;
-pub mod addresses;
-pub mod create_info;
-mod deferred_module;
-mod identity;
-pub mod loop_clock;
-mod loop_limit;
-pub mod module_files;
-mod native_module;
-mod new_markers;
-pub mod prints;
-pub mod probe;
-mod recordings;
-mod refused_stage;
+pub mod creation;
+mod device_state;
+pub mod features;
+pub mod modules;
 pub mod registry;
-mod rewrite_options;
-pub mod sanitize;
-pub mod shader;
-pub mod specialization;
 pub mod state;
-mod submit_mark;
-mod unused_aborts;
+
+pub use device_state::{AbortState, Device};

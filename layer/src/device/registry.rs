@@ -3,7 +3,8 @@
 //! The dispatch key of a dispatchable handle is its first pointer-sized word: the same for an instance and its physical
 //! devices, and for a device, its queues and its command buffers.
 
-use super::state::{Device, Instance};
+use super::device_state::Device;
+use super::state::Instance;
 use crate::loader::handle_map::HandleMap;
 use std::sync::Arc;
 

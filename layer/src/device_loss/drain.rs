@@ -1,14 +1,15 @@
 //! Waits until all queues are idle, by a fence behind all work of each.
 
 use super::SLICE;
-use crate::device::state::{AbortState, Device, Queue, QueueWork};
+use crate::device::state::{Queue, QueueWork};
+use crate::device::{AbortState, Device};
 use crate::locks::{RETRY, try_lock};
 use crate::sync::{Arc, Instant, MutexGuard, sleep};
 use ash::vk;
 use std::ptr;
 use std::time::Duration;
 
-/// How far a drain has come.
+/// The progress of a drain.
 pub enum DrainStatus {
     /// All queues are idle.
     Idle,

@@ -1,4 +1,4 @@
-//! How long a command may wait for a loss in progress.
+//! The time that a command may wait for a loss in progress.
 
 use crate::sync::Instant;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Time for the queues to drain before a command that reports completed work returns.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How long a command may wait for the drain.
+/// The time that a command may wait for the drain.
 #[derive(Clone, Copy, Debug)]
 pub enum DrainBudget {
     /// Checks once.

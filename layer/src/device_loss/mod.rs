@@ -1,4 +1,4 @@
-//! How a device is lost: healthy -> quiescing -> sealed -> lost, one way.
+//! The loss of a device: healthy -> quiescing -> sealed -> lost, one way.
 //!
 //! The driver's device is healthy; only the application's view of it changes. So the queues must be idle before the
 //! application learns of the loss and destroys what they use.

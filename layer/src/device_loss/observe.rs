@@ -1,7 +1,7 @@
 //! Checks for a loss around every command that may report one.
 
 use super::drain_budget::DrainBudget;
-use crate::device::state::{AbortState, Device};
+use crate::device::{AbortState, Device};
 use crate::locks::lock;
 use crate::report;
 use ash::vk;

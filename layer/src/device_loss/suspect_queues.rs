@@ -6,7 +6,9 @@
 //!
 //! Cost of a submission: a lock-free lookup and one atomic add; a lock for its fence, and for each timeline semaphore.
 
-use crate::device::state::{AbortState, Device, Queue, Recording, Signal, Suspects};
+use crate::device::features::recordings::{Recording, Suspects};
+use crate::device::state::{Queue, Signal};
+use crate::device::{AbortState, Device};
 use crate::locks::lock;
 use crate::sync::Arc;
 use ash::vk::{self, Handle};
@@ -96,7 +98,8 @@ impl AbortState {
         suspects.sort_by_key(|queue| queue.location.get().copied());
         let mut recordings: Vec<Arc<Recording>> = Vec::new();
         for queue in &suspects {
-            let mut pending = lock(&queue.pending).after(queue.counters.completed());
+            let commands = self.commands.as_ref();
+            let mut pending = commands.map_or_else(Vec::new, |commands| commands.pending_on(queue));
             // A command buffer with simultaneous use is pending once.
             pending.retain(|new| !recordings.iter().any(|other| Arc::ptr_eq(new, other)));
             recordings.append(&mut pending);

@@ -6,7 +6,8 @@
 
 use super::pipeline_create_info::{EditCreateInfo, PipelineInfo};
 use super::pipeline_edit::Editor;
-use crate::device::state::{Device, ModuleUse, Objects};
+use crate::device::Device;
+use crate::device::state::{ModuleUse, Objects};
 use crate::loader::chain;
 use crate::loader::dispatch::PfnDestroy;
 use ash::vk::{self, Handle};
@@ -176,7 +177,7 @@ unsafe fn has_flag<I: PipelineInfo>(info: &mut I, flag: vk::PipelineCreateFlags)
     }
 }
 
-/// Remembers which modules new objects are created from. Null handles are those of objects that were not created.
+/// Notes the modules that new objects are created from. Null handles are those of objects that were not created.
 pub fn remember<H: Handle + Copy>(objects: &Objects, handles: &[H], modules: Vec<Vec<ModuleUse>>) {
     for (handle, modules) in handles.iter().zip(modules) {
         if !handle.is_null() {

@@ -1,11 +1,9 @@
-//! `VkBuffer`, for the check `addresses`: which addresses buffers have. `destroy` tells their end.
+//! `VkBuffer`, for the check `addresses`, which follows the addresses of buffers. `destroy` tells their end.
 
-use crate::arena::AddressApi;
-use crate::device::addresses::{Addresses, Untested};
-use crate::device::state::{AbortState, Device};
+use crate::device::features::addresses::Addresses;
+use crate::device::{AbortState, Device};
 use crate::loader::chain;
 use crate::loader::ffi::elements;
-use crate::log::Level;
 use ash::vk;
 
 pub unsafe extern "system" fn create(
@@ -78,7 +76,7 @@ pub unsafe extern "system" fn bind2(
                     match bind_result(info).unwrap_or(result) {
                         vk::Result::SUCCESS => note(device, state, addresses, info.buffer, info.memory),
                         // "If the vkBindBufferMemory2 command failed, .. the buffers are in an indeterminate state."
-                        _ if addresses.knows(info.buffer) => log_untested(device, addresses.give_up()),
+                        _ if addresses.knows(info.buffer) => addresses.give_up(&device.instance.log),
                         _ => {}
                     }
                 }
@@ -114,34 +112,7 @@ unsafe fn note(
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
 ) {
-    if !addresses.knows(buffer) {
-        return;
-    }
-    let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-    let get = AddressApi::function(state.address_api, &device.next);
-    // SAFETY: the buffer has the usage SHADER_DEVICE_ADDRESS and its memory, and the feature is enabled.
-    let address = get.map_or(0, |get| unsafe { get(device.handle, &info) });
-    log_untested(
-        device,
-        addresses.bind(buffer, memory, address, || state.queues.values()),
-    );
-}
-
-/// Publishes the addresses of buffers that shaders of the next submission may access.
-pub fn publish_buffers(device: &Device, state: &AbortState) {
-    if let Some(addresses) = &state.addresses {
-        log_untested(device, addresses.publish(|| state.queues.values()));
-    }
-}
-
-fn log_untested(device: &Device, result: Result<(), Untested>) {
-    let reason = match result {
-        Ok(()) => return,
-        Err(Untested::NoRoom(buffers)) => format!(
-            "for now: no room for another table of {buffers} buffers, until the program has waited for the work that uses the others"
-        ),
-        Err(Untested::Unknown) => "any more: the driver does not tell the address of a buffer".to_owned(),
-    };
-    let text = format!("sanitize: addresses are not tested {reason}");
-    device.instance.log.line(Level::Warning, &text);
+    let (functions, log) = ((device.handle, &device.next), &device.instance.log);
+    // SAFETY: the buffer is live, and has its memory (the caller's contract).
+    unsafe { addresses.note_memory(functions, buffer, memory, || state.queues.values(), log) };
 }

@@ -1,6 +1,6 @@
-//! `VkCommandBuffer` and `VkCommandPool`: the begin and the end of what is recorded.
+//! `VkCommandBuffer` and `VkCommandPool`: the begin and the end of recordings.
 
-use crate::device::state::Device;
+use crate::device::Device;
 use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
 
@@ -62,9 +62,11 @@ pub unsafe extern "system" fn reset_pool(
 /// # Safety
 /// Valid usage of a command that begins or resets the command buffer.
 unsafe fn clear(device: &Device, buffer: vk::CommandBuffer, keeps_memory: bool) {
-    if let Some(state) = &device.state {
+    if let Some(state) = &device.state
+        && let Some(commands) = &state.commands
+    {
         // SAFETY: valid usage (the caller's contract).
-        unsafe { state.clear_recording(buffer, keeps_memory) };
+        unsafe { commands.reset(buffer, keeps_memory, || state.has_unreported_aborts()) };
     }
 }
 
@@ -107,9 +109,7 @@ pub unsafe extern "system" fn free(
             if let Some(state) = &device.state
                 && let Some(commands) = &state.commands
             {
-                for recording in commands.remove(pool, elements(buffers, count)) {
-                    state.retire(recording);
-                }
+                commands.free(pool, elements(buffers, count), || state.has_unreported_aborts());
             }
             next(handle, pool, count, buffers);
         });

@@ -1,9 +1,9 @@
-//! Why a device was not created, and the result that the program gets.
+//! The failures of device creation, and the result that the program gets.
 
-use crate::device::create_info::Refusal;
+use crate::device::creation::create_info::Refusal;
 use ash::vk;
 
-/// Why a device was not created.
+/// The reason why a device was not created.
 pub(super) enum Failure {
     /// The layer cannot create it as requested.
     Own(Refusal),

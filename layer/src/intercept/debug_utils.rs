@@ -1,8 +1,9 @@
 //! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names and queue labels that reports contain.
 
 use super::{MISSING, command, forward, guarded};
+use crate::device::Device;
 use crate::device::registry::instance_of;
-use crate::device::state::{Device, Messenger, QueueLabels};
+use crate::device::state::{Messenger, QueueLabels};
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::ffi::string;
 use crate::locks::lock;

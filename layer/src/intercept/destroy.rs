@@ -39,9 +39,7 @@ pub unsafe fn destroy_object(
             && let Some(state) = device.state.as_ref().filter(|_| !device.is_undrained())
             && let Some(commands) = &state.commands
         {
-            for recording in commands.remove_pool(vk::CommandPool::from_raw(object)) {
-                state.retire(recording);
-            }
+            commands.destroy_pool(vk::CommandPool::from_raw(object), || state.has_unreported_aborts());
         }
         if let Some(addresses) = device.state.as_ref().and_then(|state| state.addresses.as_ref()) {
             match command {

@@ -3,7 +3,7 @@
 use super::{guarded, wait};
 use crate::arena::Arena;
 use crate::device::registry::{self, device_of, dispatch_key};
-use crate::device::state::{AbortState, Device};
+use crate::device::{AbortState, Device};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;

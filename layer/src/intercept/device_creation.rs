@@ -4,12 +4,15 @@ use super::command;
 use super::creation_failure::{Failure, result_of};
 use super::physical_device::reports_masked;
 use crate::arena::memory_type;
-use crate::device::activate::{activate, memory_preference, memory_types, without_emulation};
-use crate::device::create_info::{self, EditedCreateInfo, Refusal};
-use crate::device::probe;
+use crate::device::creation::activate::{activate, without_emulation};
+use crate::device::creation::create_info::{self, EditedCreateInfo, Refusal};
+use crate::device::creation::probe;
+use crate::device::creation::queries::{memory_preference, memory_types};
+use crate::device::features::recordings::CommandBuffers;
 use crate::device::registry::{self, dispatch_key};
-use crate::device::state::{AbortState, CommandBuffers, Device, Extensions, Instance, PhysicalDevice};
-use crate::loader::dispatch::{DeviceTable, RecordedTable};
+use crate::device::state::{Extensions, Instance, PhysicalDevice};
+use crate::device::{AbortState, Device};
+use crate::loader::dispatch::DeviceTable;
 use crate::loader::link::{restore_link, take_link};
 use crate::log::Level;
 use crate::settings::{Commands, Enable, Printf};
@@ -174,6 +177,7 @@ impl Creation<'_> {
             self.create(self.original, handle)?;
             Ok(Some(AbortState {
                 requested,
+                commands: CommandBuffers::create(&instance.settings, *handle, self.next_gdpa, None),
                 ..without_emulation(instance, &capabilities, enabled)
             }))
         }
@@ -259,14 +263,10 @@ unsafe fn register(
     physical: vk::PhysicalDevice,
     handle: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-    mut state: Option<AbortState>,
+    state: Option<AbortState>,
 ) {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
-        if let Some(state) = state.as_mut().filter(|_| instance.settings.commands != Commands::Off) {
-            let next = RecordedTable::load(|name| next_gdpa(handle, name.as_ptr()));
-            state.commands = Some(CommandBuffers::new(next, state.markers.take()));
-        }
         let device = Device {
             handle,
             physical,

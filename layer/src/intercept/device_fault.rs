@@ -2,7 +2,8 @@
 
 use super::{MISSING, command};
 use crate::device::registry::device_of;
-use crate::device::state::{AbortState, Device, LossData};
+use crate::device::state::LossData;
+use crate::device::{AbortState, Device};
 use crate::device_loss::DrainBudget;
 use crate::loader::chain::{Node, nodes};
 use crate::report::fault_info::description;

@@ -3,7 +3,6 @@
 use super::enumerate::{extension, fill, own_layer};
 use super::{command, guarded};
 use crate::LAYER_NAME;
-use crate::device::module_files::ModuleFiles;
 use crate::device::registry::{self, dispatch_key};
 use crate::device::state::{Instance, Messenger};
 use crate::environment;
@@ -12,6 +11,7 @@ use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr, string};
 use crate::loader::link::{restore_link, take_link};
 use crate::log::{Level, Log};
+use crate::module_files::ModuleFiles;
 use crate::os;
 use crate::settings::{self, Emulation, Settings};
 use ash::vk::{self, Handle};

@@ -44,8 +44,8 @@ mod table;
 pub mod testing;
 mod wait;
 
+use crate::device::Device;
 use crate::device::registry::device_of;
-use crate::device::state::Device;
 use crate::loader::dispatch::DeviceTable;
 use ash::vk::{self, Handle};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,7 +3,7 @@
 use super::enumerate::{copy_text, extension, fill, own_layer};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
-use crate::device::probe;
+use crate::device::creation::probe;
 use crate::device::registry::instance_of;
 use crate::device::state::{Instance, MAX_FAULT_COUNT};
 use crate::loader::chain::{hiding, nodes};

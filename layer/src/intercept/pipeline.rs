@@ -4,9 +4,10 @@ use super::batch::{Batch, remember};
 use super::guarded;
 use super::pipeline_create_info::PipelineInfo;
 use super::pipeline_edit::Editor;
+use crate::device::modules::rewrite::words_of;
 use crate::device::registry::device_of;
-use crate::device::shader::words_of;
-use crate::device::state::{AbortState, DeferredCreation, Device};
+use crate::device::state::DeferredCreation;
+use crate::device::{AbortState, Device};
 use crate::loader::chain;
 use crate::loader::ffi::elements;
 use crate::locks::lock;
@@ -36,7 +37,7 @@ unsafe fn create<I: PipelineInfo>(
             pipelines.write_bytes(0, count as usize);
             let mut editor = Editor::new(device, state);
             let mut batch = Batch::of_pipelines(&mut editor, slice::from_raw_parts(infos, count as usize));
-            // What a deferred operation fails with is known when it cannot be repeated any more.
+            // The result of a deferred operation is known when it can no longer be repeated.
             let is_deferred = operation != vk::DeferredOperationKHR::null() && !batch.has_additions(device);
             let Some(error) = batch.error else {
                 let infos = if editor.changed { batch.infos.as_ptr() } else { infos };

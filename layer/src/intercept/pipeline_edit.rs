@@ -1,8 +1,9 @@
 //! Edits the stages of pipelines: the code that they run (`stage_code`), and its specialization.
 
 use super::MISSING;
-use crate::device::specialization::{for_rewritten, specialization, values};
-use crate::device::state::{AbortState, Device, EditStorage, Module, ModuleUse};
+use crate::device::modules::specialization::{for_rewritten, specialization, values};
+use crate::device::state::{EditStorage, Module, ModuleUse};
+use crate::device::{AbortState, Device};
 use crate::loader::chain::{ChainCopy, Edit};
 use crate::loader::ffi::string;
 use ash::vk::{self, TaggedStructure};

@@ -7,7 +7,8 @@
 
 use super::pipeline_create_info::edit_one;
 use super::pipeline_edit::Editor;
-use crate::device::state::{AbortState, ModuleUse};
+use crate::device::AbortState;
+use crate::device::state::ModuleUse;
 use ash::vk::{self, Handle as _, TaggedStructure};
 use std::ffi::c_void;
 use std::hash::{DefaultHasher, Hasher as _};

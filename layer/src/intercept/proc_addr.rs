@@ -2,8 +2,8 @@
 
 use super::guarded;
 use super::table::{self, Kind};
+use crate::device::Device;
 use crate::device::registry;
-use crate::device::state::Device;
 use crate::loader::dispatch::VoidFn;
 use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface, string};
 use crate::settings::Commands;
@@ -141,7 +141,7 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::state::CommandBuffers;
+    use crate::device::features::recordings::CommandBuffers;
     use crate::intercept::testing::{TestDevice, any_device_function};
     use crate::loader::dispatch::{DeviceTable, RecordedTable};
     use crate::loader::recorded::recorded;

@@ -1,12 +1,11 @@
 //! `VkQueue`.
 
-use super::buffer::publish_buffers;
 use super::wait;
-use crate::device::state::{Device, QueueLocation, Signal};
+use crate::device::Device;
+use crate::device::state::{QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::chain;
 use crate::loader::ffi::elements;
-use crate::locks::lock;
 use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 
@@ -146,7 +145,7 @@ impl Submit for vk::BindSparseInfo<'_> {
     }
 }
 
-/// Notes a submission and what it signals at its end, for reports.
+/// Notes a submission and the signals at its end, for reports.
 ///
 /// # Safety
 /// `submits` must be valid.
@@ -154,7 +153,10 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
     let Some(state) = &device.state else {
         return;
     };
-    publish_buffers(device, state);
+    let log = &device.instance.log;
+    if let Some(addresses) = &state.addresses {
+        addresses.publish(|| state.queues.values(), log);
+    }
     if let Some(first) = submits.iter().find(|submit| submit.count() > 0) {
         let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
         let only = match total {
@@ -170,14 +172,11 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
                 (0..submit.count()).map(move |index| unsafe { submit.command_buffer(index) })
             });
             // SAFETY: the command buffers are live, and not being recorded (the caller's contract).
-            let recordings = buffers.filter_map(|buffer| unsafe { commands.finished(buffer) });
-            let recordings = recordings.inspect(|recording| commands.reset_markers(recording));
-            let (number, completed) = (queue.counters.submitted(), queue.counters.completed());
-            lock(&queue.pending).note(number, completed, recordings);
+            unsafe { commands.note_submission(queue, buffers) };
         }
         state.count_submission(device, queue, only);
         if let Some(clock) = &state.loop_clock {
-            clock.start(|| state.queues.share(queue.as_raw() as usize), &device.instance.log);
+            clock.start(|| state.queues.share(queue.as_raw() as usize), log);
         }
     }
     let note = |signal| match T::SIGNALS_BEHIND_COMMANDS {

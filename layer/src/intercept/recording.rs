@@ -1,9 +1,10 @@
 //! The layer's entry points of the commands that `loader::recorded` declares. They forward, and note the command.
 
 use super::{EntryResult, guarded};
+use crate::device::Device;
+use crate::device::features::recordings::action::{ActionNumber, Argument as _, draws};
+use crate::device::features::recordings::{CommandBuffers, Recording};
 use crate::device::registry::device_of;
-use crate::device::state::action::{ActionNumber, Argument as _, draws};
-use crate::device::state::{CommandBuffers, Device, Recording};
 use crate::loader::dispatch::{RecordedTable, VoidFn, erase};
 use crate::loader::ffi::{elements, string};
 use crate::loader::recorded::recorded;

@@ -1,7 +1,8 @@
 //! `VkShaderModule`.
 
-use crate::device::shader::{Rewritten, words_of};
-use crate::device::state::{AbortState, Device, Module};
+use crate::device::modules::rewrite::{Rewritten, words_of};
+use crate::device::state::Module;
+use crate::device::{AbortState, Device};
 use ash::vk::{self, Handle as _};
 use std::sync::Arc;
 

@@ -3,9 +3,10 @@
 use super::batch::{Batch, remember};
 use super::pipeline_create_info::EditCreateInfo;
 use super::pipeline_edit::Editor;
-use crate::device::shader::{Rewritten, Source, words_of};
-use crate::device::specialization::specialization;
-use crate::device::state::{Device, ModuleUse, Opaque};
+use crate::device::Device;
+use crate::device::modules::rewrite::{Rewritten, Source, words_of};
+use crate::device::modules::specialization::specialization;
+use crate::device::state::{ModuleUse, Opaque};
 use crate::loader::ffi::elements;
 use crate::log::Level;
 use ash::vk::{self, Handle};
@@ -150,7 +151,7 @@ enum Origin {
     Unknown,
 }
 
-/// Remembers which memory the code of a binary writes to.
+/// Notes the memory that the code of a binary writes to.
 pub unsafe extern "system" fn binary_data(
     handle: vk::Device,
     shader: vk::ShaderEXT,

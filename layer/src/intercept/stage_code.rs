@@ -8,7 +8,7 @@
 //! Shaders of a pipeline with binaries "are ignored" (`VkPipelineBinaryInfoKHR`), so they are not rewritten.
 
 use super::pipeline_edit::{Data, Editor, Stage};
-use crate::device::shader::{Rewritten, Source, words_of};
+use crate::device::modules::rewrite::{Rewritten, Source, words_of};
 use crate::device::state::{Module, ModuleUse, Opaque, identifiers};
 use crate::loader::chain;
 use crate::loader::ffi::elements;

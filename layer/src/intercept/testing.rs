@@ -1,7 +1,9 @@
 //! A registered device without a driver, for unit tests of entry points.
 
+use crate::device::features::recordings::CommandBuffers;
 use crate::device::registry::{self, device_of, dispatch_key};
-use crate::device::state::{AbortState, CommandBuffers, Device, Extensions, Instance};
+use crate::device::state::{Extensions, Instance};
+use crate::device::{AbortState, Device};
 use crate::loader::dispatch::{DeviceTable, InstanceTable};
 use crate::log::{Format, Level, Log};
 use crate::settings::Settings;

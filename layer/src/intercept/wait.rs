@@ -1,6 +1,6 @@
 //! Waits that end in finite time: long waits call the driver in slices, and observe the device in between.
 
-use crate::device::state::{AbortState, Device};
+use crate::device::{AbortState, Device};
 use crate::device_loss::{DrainBudget, SLICE};
 use crate::locks::lock;
 use crate::report;

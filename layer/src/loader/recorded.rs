@@ -6,7 +6,7 @@
 //! command [| alias]..: type => (function [-> result]) (parameters);      state
 //! ```
 //!
-//! An action keeps its arguments that are numbers (`device::state::action::Argument`), by their names, from which
+//! An action keeps its arguments that are numbers (`device::features::recordings::action::Argument`), by their names, from which
 //! `record::report::commands` tells what they admit. `pipelines` is the bind point of the pipeline that it runs. `draws` is an
 //! expression for the first vertex or index and the count of each draw, for commands with a list of them.
 //!

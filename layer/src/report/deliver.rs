@@ -4,7 +4,7 @@ use super::dump::{self, RawData};
 use super::messengers;
 use super::prints::history;
 use crate::arena::Arena;
-use crate::device::state::{AbortState, Device};
+use crate::device::{AbortState, Device};
 use crate::locks::{lock, try_lock};
 use crate::log::{Format, Level};
 use crate::settings::OnAbort;

@@ -2,7 +2,8 @@
 
 use super::fault_info::{description_text, fault_info};
 use super::native::MAX_BYTES;
-use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
+use crate::device::state::MAX_FAULT_COUNT;
+use crate::device::{AbortState, Device};
 use crate::log::Level;
 use ash::vk;
 use std::ptr;

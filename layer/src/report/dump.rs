@@ -1,6 +1,6 @@
 //! The setting `dump_dir`: writes everything about an abort to one folder, for later analysis.
 
-use crate::device::state::AbortState;
+use crate::device::AbortState;
 use crate::private_file::{self, Access};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

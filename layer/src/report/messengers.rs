@@ -1,6 +1,6 @@
 //! Passes reports and prints to the application's debug-utils messengers.
 
-use crate::device::state::Device;
+use crate::device::Device;
 use crate::locks::lock;
 use crate::settings::MessengerSeverity;
 use ash::vk::{self, Handle as _};

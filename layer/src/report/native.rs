@@ -1,6 +1,6 @@
 //! Abort messages of a driver that supports `VK_KHR_shader_abort` itself.
 
-use crate::device::state::{AbortState, Device};
+use crate::device::{AbortState, Device};
 use ash::vk;
 use vk_ext::{FaultDebugInfo, ShaderAbortMessageInfo};
 

@@ -1,9 +1,10 @@
 //! Replays what pending command buffers have recorded: the commands that run some code, with their arguments and labels; and for a
 //! loss by the driver, the command buffers with all their labels.
 
-use crate::device::state::action::{Action, Bound};
-use crate::device::state::recording::Step;
-use crate::device::state::{Objects, Recording, Users};
+use crate::device::features::recordings::Recording;
+use crate::device::features::recordings::action::{Action, Bound};
+use crate::device::features::recordings::recording::Step;
+use crate::device::state::{Objects, Users};
 use ash::vk::{Handle as _, ObjectType, PipelineBindPoint as Point, ShaderStageFlags as Stages};
 use std::collections::BTreeMap;
 use std::sync::Arc;

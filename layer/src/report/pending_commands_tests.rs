@@ -1,7 +1,7 @@
-//! What is bound at an action, and where it was recorded.
+//! Tests of the pipelines that are bound at actions, and of their places.
 
 use super::*;
-use crate::device::state::action::ActionNumber;
+use crate::device::features::recordings::action::ActionNumber;
 use crate::device::state::{Module, ModuleUse};
 use ash::vk;
 use vkabort_record::site::{ModuleHash, SiteTable};

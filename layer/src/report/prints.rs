@@ -2,8 +2,8 @@
 //! or destroyed, or the process ends.
 
 use super::messengers;
-use crate::device::prints::{Prints, Reader};
-use crate::device::state::{AbortState, Device};
+use crate::device::features::prints::{Prints, Reader};
+use crate::device::{AbortState, Device};
 use crate::locks::{lock, try_lock};
 use crate::log::{Format, Level};
 use crate::settings::Printf;

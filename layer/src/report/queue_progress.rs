@@ -1,8 +1,10 @@
 //! How far each queue came before the driver lost the device, by the markers around its commands.
 
 use super::pending_commands::replay;
-use crate::device::state::markers::Progress;
-use crate::device::state::{AbortState, Objects, Recording, Users};
+use crate::device::AbortState;
+use crate::device::features::markers::Progress;
+use crate::device::features::recordings::Recording;
+use crate::device::state::{Objects, Users};
 use std::slice;
 use std::sync::Arc;
 use vkabort_record::report::QueueProgress;
@@ -73,7 +75,7 @@ pub fn without_markers(state: &AbortState, pending: &[Arc<Recording>]) -> usize 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::state::action::ActionNumber;
+    use crate::device::features::recordings::action::ActionNumber;
     use ash::vk::{self, Handle as _};
 
     fn recording(buffer: u64, dispatches: u32, record: impl FnOnce(&mut Recording)) -> Arc<Recording> {

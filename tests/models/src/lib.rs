@@ -2,8 +2,8 @@
 //! models in `tests/` run them under every interleaving of their threads.
 //!
 //! ```text
-//! of the layer:  loader/handle_map, locks, device_loss, device/state
-//! simulated:     sync (also the clock), driver with its queues, arena, report, settings
+//! of the layer:  loader/handle_map, locks, device_loss, device/device_state, device/state
+//! simulated:     sync (also the clock), driver with its queues, arena, report, settings, device/features
 //! ```
 
 pub mod arena;

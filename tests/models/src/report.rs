@@ -1,7 +1,9 @@
 //! Keeps the reports that the layer delivers.
 
 use crate::arena::readback::{RecordRange, Records};
-use crate::device::state::{AbortState, Device, LossData, Suspects};
+use crate::device::features::recordings::Suspects;
+use crate::device::state::LossData;
+use crate::device::{AbortState, Device};
 use crate::sync::Ordering;
 use std::sync::PoisonError;
 use vk_ext::FaultInfo;

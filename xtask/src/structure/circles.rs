@@ -5,30 +5,40 @@ use super::rust_files;
 use anyhow::Result;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The source files of a crate by the module paths that they define. The path of the root is empty.
 struct Modules(BTreeMap<Path, Source>);
+
+/// The imports between the modules of the crate whose sources are in `folder`: pairs of a module and one that it imports.
+///
+/// # Errors
+///
+/// A file cannot be read or is not Rust.
+pub fn imports(folder: &std::path::Path) -> Result<BTreeSet<(Path, Path)>> {
+    let modules = Modules::read(folder)?;
+    let mut found = BTreeSet::new();
+    for (from, source) in &modules.0 {
+        for import in &source.imports {
+            if let Some(to) = modules.resolve(from, import, LONGEST)
+                && to != *from
+                && modules.0.contains_key(&to)
+            {
+                found.insert((from.clone(), to));
+            }
+        }
+    }
+    Ok(found)
+}
 
 /// The import circles of the crate whose sources are in `folder`: each as the sorted paths of its modules.
 ///
 /// # Errors
 ///
-/// A file cannot be read or is not Rust.
+/// As [`imports`].
 pub fn find(folder: &std::path::Path) -> Result<Vec<Vec<String>>> {
-    let modules = Modules::read(folder)?;
-    let paths: Vec<&Path> = modules.0.keys().collect();
-    let mut graph = DiGraphMap::<&Path, ()>::new();
-    for (from, source) in &modules.0 {
-        for import in &source.imports {
-            if let Some(to) = modules.resolve(from, import, LONGEST)
-                && to != *from
-                && let Ok(index) = paths.binary_search(&&to)
-            {
-                graph.add_edge(from, paths[index], ());
-            }
-        }
-    }
+    let imports = imports(folder)?;
+    let graph: DiGraphMap<&Path, ()> = imports.iter().map(|(from, to)| (from, to)).collect();
     let circles = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
     let names = circles.map(|mut component| {
         component.sort();

@@ -3,11 +3,11 @@
 use super::binaries::Binaries;
 use super::extensions::Extensions;
 use super::stores::Stores;
-use crate::device::module_files::ModuleFiles;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
 use crate::log::{Level, Log};
+use crate::module_files::ModuleFiles;
 use crate::settings::Settings;
 use ash::vk;
 use std::collections::{BTreeSet, HashMap};
@@ -42,7 +42,7 @@ pub struct Instance {
     pub unchecked_modules: Mutex<BTreeSet<ModuleHash>>,
     /// Kinds of code of which the log says that they run without checks.
     pub opaque_code: Mutex<BTreeSet<Opaque>>,
-    /// Modules by hand.
+    /// Modules that are written to files or replaced by files.
     pub module_files: ModuleFiles,
     /// Shader binaries of its devices.
     pub binaries: Binaries,

@@ -1,4 +1,4 @@
-//! How far a device is on its one way from healthy to lost. The transitions are in `device_loss`.
+//! The phases of a device between healthy and lost. The transitions are in `device_loss`.
 
 use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Instant, Mutex, OnceLock, Ordering};
 use vkabort_record::message_data::MessageData;
@@ -38,7 +38,7 @@ pub struct LossData {
     pub message_data: MessageData,
     /// The driver's crash dump.
     pub vendor_binary: Vec<u8>,
-    /// Why the device is lost, in one line.
+    /// The reason of the loss, in one line.
     pub text: String,
     /// The driver itself has lost the device.
     pub by_driver: bool,

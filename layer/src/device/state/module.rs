@@ -54,7 +54,7 @@ impl Module {
         self.is_deferred || self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
     }
 
-    /// Whether it has what the program has not asked for: checks, or records of its prints.
+    /// Whether it has code that the program did not request: checks, or records of its prints.
     pub fn has_additions(&self) -> bool {
         self.has_checks() || !self.sites.prints.is_empty()
     }

@@ -1,11 +1,10 @@
 //! Queues, and the fences by which the layer waits for them.
 
-use super::pending_recordings::PendingRecordings;
 use super::queue_labels::QueueLabels;
 use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;
-use crate::sync::{AtomicBool, Mutex, OnceLock};
+use crate::sync::{Mutex, OnceLock};
 use ash::vk;
 use std::ptr;
 
@@ -22,10 +21,6 @@ pub struct Queue {
     pub counters: SubmitCounters,
     /// Labels of those submissions.
     pub labels: QueueLabels,
-    /// Recordings of those that are not known to be complete (`commands = on`).
-    pub pending: Mutex<PendingRecordings>,
-    /// The clock of loops watches its submissions.
-    pub is_timed: AtomicBool,
     /// Set when the application gets the queue's handle.
     pub location: OnceLock<QueueLocation>,
 }
@@ -66,8 +61,6 @@ impl Queue {
             work: Mutex::default(),
             counters: SubmitCounters::default(),
             labels: QueueLabels::default(),
-            pending: Mutex::default(),
-            is_timed: AtomicBool::new(false),
             location: OnceLock::new(),
         }
     }
@@ -115,7 +108,7 @@ impl FencePool {
 }
 
 /// Creates an unsignalled fence through the next layer.
-pub(super) fn create_fence(device: vk::Device, next: &DeviceTable) -> Option<vk::Fence> {
+pub fn create_fence(device: vk::Device, next: &DeviceTable) -> Option<vk::Fence> {
     let mut fence = vk::Fence::null();
     let info = vk::FenceCreateInfo::default();
     // SAFETY: the device is valid, and the create info and the handle are locals that outlive the call.

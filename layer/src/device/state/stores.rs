@@ -41,6 +41,19 @@ impl Stores {
         StoreFeature::ALL.into_iter().filter(missing).map(StoreFeature::name)
     }
 
+    /// The stages whose aborts a device refuses, for the log. `None` if it refuses none.
+    pub fn restriction(self) -> Option<String> {
+        let stages: Vec<&str> = self.refused().map(|stage| stage.name).collect();
+        let missing: Vec<&str> = self.missing().collect();
+        (!missing.is_empty()).then(|| {
+            format!(
+                "aborts in {} shaders are refused: the driver lacks {}",
+                stages.join(", "),
+                missing.join(" and ")
+            )
+        })
+    }
+
     fn supports(self, feature: StoreFeature) -> bool {
         match feature {
             StoreFeature::VertexPipeline => self.vertex,

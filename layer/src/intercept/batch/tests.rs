@@ -53,7 +53,7 @@ fn words(index: usize) -> Vec<u32> {
     words
 }
 
-/// Creates pipelines with these flags and base pipelines. Returns the result, the handles, and what the next layer created.
+/// Creates pipelines with these flags and base pipelines. Returns the result, the handles, and the objects that the next layer created.
 fn create_compute_pipelines(all: &[(Flags, i32)]) -> (vk::Result, Vec<u64>, Vec<(Flags, i32)>) {
     let device = TestDevice::new(DeviceTable {
         vkCreateComputePipelines: Some(create),

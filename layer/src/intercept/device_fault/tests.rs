@@ -1,5 +1,6 @@
 use super::*;
-use crate::device::state::{AbortState, Extensions};
+use crate::device::AbortState;
+use crate::device::state::Extensions;
 use crate::report::fault_info::fault_info;
 use std::ptr;
 use vk_ext::fault_flags;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::state::AbortState;
+use crate::device::AbortState;
 use crate::intercept::testing::{TestDevice, module};
 use crate::loader::dispatch::DeviceTable;
 use ash::vk::Handle as _;

@@ -2,7 +2,7 @@
 //!
 //! An application's input chain may be in read-only memory, so it is never written. A copy owns the nodes up to the last
 //! edited one and shares the rest with the original. Copying needs the size of each node, from a generated table: a node of
-//! unknown size cannot be copied, and ends the owned part. What follows it can only be read.
+//! unknown size cannot be copied, and ends the owned part. The nodes behind it can only be read.
 
 use super::{Node, find, nodes, sizes};
 use crate::loader::ffi::LayerDeviceCreateInfo;

@@ -2,8 +2,6 @@
 
 #[path = "../../../../layer/src/device/state/completion_signals.rs"]
 mod completion_signals;
-#[path = "../../../../layer/src/device/state/device.rs"]
-mod device;
 #[path = "../../../../layer/src/device/state/extensions.rs"]
 mod extensions;
 #[path = "../../../../layer/src/device/state/fault_queue.rs"]
@@ -17,46 +15,6 @@ mod queue_labels;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
 mod submit_counters;
 
-mod command_buffers {
-    /// No model records commands.
-    pub struct CommandBuffers;
-}
-
-mod markers {
-    /// No model records commands.
-    pub struct Markers;
-}
-
-mod recording {
-    /// No model records commands.
-    pub struct Recording;
-}
-
-mod pending_recordings {
-    use super::Recording;
-    use crate::sync::Arc;
-
-    use vkabort_record::report::QueueUse;
-
-    /// See `layer/src/device/state/pending_recordings.rs`.
-    pub struct Suspects {
-        /// Its queues.
-        pub queues: Vec<QueueUse>,
-        /// No model records commands.
-        pub recordings: Vec<Arc<Recording>>,
-    }
-
-    /// No model records commands.
-    #[derive(Default)]
-    pub struct PendingRecordings;
-
-    impl PendingRecordings {
-        pub fn after(&self, _: u64) -> Vec<Arc<Recording>> {
-            Vec::new()
-        }
-    }
-}
-
 mod edit_storage {
     /// No model creates pipelines.
     pub struct DeferredCreation;
@@ -68,7 +26,7 @@ mod kept_objects {
     pub struct KeptObjects;
 }
 
-mod identifiers {
+pub(crate) mod identifiers {
     /// No model creates modules.
     #[derive(Default)]
     pub struct Identifiers;
@@ -111,10 +69,15 @@ mod instance {
 }
 
 pub use completion_signals::Signal;
-pub use device::{AbortState, Device};
 pub use extensions::Extensions;
 pub use instance::Instance;
 pub use loss::{LossData, Phase};
-pub use pending_recordings::Suspects;
 pub use queue::{Queue, QueueWork};
-pub use recording::Recording;
+
+pub(crate) use completion_signals::CompletionSignals;
+pub(crate) use edit_storage::DeferredCreation;
+pub(crate) use fault_queue::FaultQueue;
+pub(crate) use kept_objects::KeptObjects;
+pub(crate) use loss::Loss;
+pub(crate) use objects::Objects;
+pub(crate) use queue::{FencePool, create_fence};
