@@ -53,7 +53,10 @@ mod pipeline;
 pub use check::{Checked, Finding, Rule, check};
 pub use outcome::{AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place};
 use std::collections::{BTreeMap, BTreeSet};
-pub use vkabort_options::*;
+pub use vkabort_options::{
+    Arena, CHECKS, Check, CheckRow, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY,
+    DEFAULT_VALUES_SIZE, LoopPoll, LoopTimeout, Options, PrintNumbers, Prints, Sanitize, ShadowArea, Trap, Values,
+};
 use vkabort_record::site::{ModuleHash, SiteTable};
 pub use vkabort_spirv::error::{Error, ErrorKind, Result};
 pub use vkabort_spirv::lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, has_prints, scan};

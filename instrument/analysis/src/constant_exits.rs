@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_spirv::index::EntryPoint;
 use vkabort_spirv::index::typed::{AccessIndex, DefIndex, Table};
-pub use vkabort_spirv::op::{built_in, decoration, glsl, storage_class};
+use vkabort_spirv::op::{built_in, decoration, glsl, storage_class};
 use vkabort_spirv::op_sets::{is_type_or_constant, writes_no_memory};
 use vkabort_spirv::{Id, Inst, op, operands};
 

@@ -1,7 +1,7 @@
 //! The control flow of a function: the blocks before and after each, dominators, and an order in which predecessors come first.
 
 use super::dominators::Dominators;
-pub use vkabort_spirv::index::typed::{BlockIndex, Key as _, Node, Run, Table};
+use vkabort_spirv::index::typed::{BlockIndex, Key as _, Node, Run, Table};
 use vkabort_spirv::index::{Function, Index};
 
 /// The control flow graph of one function.

@@ -12,7 +12,7 @@ use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::constant;
 use vkabort_spirv::index::names::Names;
-pub use vkabort_spirv::op::decoration;
+use vkabort_spirv::op::decoration;
 use vkabort_spirv::{Id, Inst, op};
 
 const PASS: &str = "layout";

@@ -2,7 +2,7 @@
 
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
-pub use vkabort_spirv::op::addressing_model;
+use vkabort_spirv::op::addressing_model;
 
 /// Checks the addressing model, and that functions which are called or are entry points exist.
 ///

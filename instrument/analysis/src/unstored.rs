@@ -12,7 +12,7 @@
 //! words[0] = sum;           reads the phi: it may be unstored
 //! ```
 
-use super::view::{FunctionView, Memory, MemoryUse, ModuleView, ObjectClass, Origin};
+use super::view::{FunctionView, ModuleView, ObjectClass, Origin};
 use std::collections::BTreeSet;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{DefIndex, FunctionIndex, Table};
@@ -104,8 +104,8 @@ impl Unstored {
                 Origin::Entry | Origin::Access(_) | Origin::Event(_) => stored.push(number),
             }
         }
-        let unstored = spread(memory, unstored, |to| !is_passed(function, to));
-        let stored = spread(memory, stored, |_| true);
+        let unstored = memory.holders(unstored, |to| !is_passed(function, to));
+        let stored = memory.holders(stored, |_| true);
         memory
             .definitions
             .map(|number| match (unstored.is_set(number), stored.is_set(number)) {
@@ -149,26 +149,4 @@ fn is_passed(function: &FunctionView<'_, '_>, definition: DefIndex) -> bool {
             let place = &access.place;
             place.object == cell.object && place.is_exact && cell.path.starts_with(&place.path)
         })
-}
-
-/// The definitions that may hold what one of `sources` holds, through phis and those partial stores for which `keeps` holds.
-fn spread(memory: &Memory, sources: Vec<DefIndex>, keeps: impl Fn(DefIndex) -> bool) -> Table<DefIndex, bool> {
-    let mut marks = memory.definitions.map(|_| false);
-    let mut worklist = sources;
-    for source in &worklist {
-        marks.set(*source);
-    }
-    while let Some(number) = worklist.pop() {
-        for at in memory.uses(number) {
-            let to = match at {
-                MemoryUse::Phi(to, _) => to,
-                MemoryUse::Changed(to) if keeps(to) => to,
-                _ => continue,
-            };
-            if marks.set(to) {
-                worklist.push(to);
-            }
-        }
-    }
-    marks
 }

@@ -4,7 +4,7 @@ use super::compact_shape::CompactShape;
 use super::deferred::{EntryRecords, record_key};
 use vkabort_options::{Arena, Options, Trap};
 use vkabort_record::site::CodeHash;
-pub use vkabort_spirv::edit::abort_flag::AbortFlag;
+use vkabort_spirv::edit::abort_flag::AbortFlag;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::spec_constants;

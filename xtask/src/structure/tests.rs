@@ -51,6 +51,44 @@ fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
     Ok(())
 }
 
+/// Others see the rewriter through `instrument`, and its crates know those of the level below them alone: analyses know no pass, and
+/// passes that lower and that check do not know each other.
+#[test]
+fn the_crates_of_the_rewriter_know_only_those_below_them() -> Result<()> {
+    const BELOW: [(&str, &[&str]); 6] = [
+        ("spirv", &[]),
+        ("options", &["spirv"]),
+        ("analysis", &["spirv", "options"]),
+        ("runtime", &["spirv", "options"]),
+        ("lower", &["spirv", "options", "analysis", "runtime"]),
+        ("checks", &["spirv", "options", "analysis", "runtime"]),
+    ];
+    let short = |json: &Value| {
+        json.as_str()
+            .and_then(|name| name.strip_prefix("vkabort-"))
+            .map(str::to_owned)
+    };
+    let metadata = toolchain::metadata()?;
+    let mut found = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let Some(name) = short(&package["name"]).filter(|name| name != "instrument") else {
+            continue;
+        };
+        let allowed = BELOW
+            .iter()
+            .find(|(of, _)| *of == name)
+            .map_or(&[][..], |(_, below)| below);
+        let dependencies = package["dependencies"].as_array().into_iter().flatten();
+        let of_rewriter = dependencies
+            .filter_map(|one| short(&one["name"]))
+            .filter(|one| BELOW.iter().any(|(of, _)| of == one));
+        let refused = of_rewriter.filter(|one| !allowed.contains(&one.as_str()));
+        found.extend(refused.map(|one| format!("{name} depends on {one}")));
+    }
+    ensure!(found.is_empty(), "{}", found.join("\n"));
+    Ok(())
+}
+
 /// The analyses that follow values read the view of values: they build no graph and no map of stores themselves.
 #[test]
 fn readers_of_values_have_no_view_of_their_own() -> Result<()> {

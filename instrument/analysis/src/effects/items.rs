@@ -5,7 +5,7 @@ use crate::view::path::Path;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use vkabort_spirv::Id;
-pub use vkabort_spirv::index::typed::{DefIndex, FunctionIndex, ItemIndex, Key as _};
+use vkabort_spirv::index::typed::{DefIndex, FunctionIndex, ItemIndex, Key as _};
 
 /// A part of a value, or of what a definition of memory holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
 use crate::view::path::{Path, overlap, suffix_after};
 use crate::view::{AccessKind, Event, EventKind, FunctionView, MemoryUse, Object, ObjectClass, Origin, Place};
 use smallvec::{SmallVec, smallvec};
-pub use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, ItemIndex, Key as _};
+use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, ItemIndex, Key as _};
 
 impl<'a, 'w> UseFinder<'_, 'a, 'w> {
     pub(super) fn at_memory(

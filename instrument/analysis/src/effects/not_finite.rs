@@ -14,7 +14,7 @@ use super::use_finder::{Followed, UseFinder};
 use crate::view::path::Path;
 use crate::view::{FunctionView, ObjectClass};
 use smallvec::SmallVec;
-pub use vkabort_spirv::op::glsl;
+use vkabort_spirv::op::glsl;
 use vkabort_spirv::{Inst, op};
 
 impl UseFinder<'_, '_, '_> {

@@ -3,7 +3,7 @@
 use crate::view::path::{Path, part_count, part_type, suffix_after};
 use smallvec::SmallVec;
 use vkabort_spirv::index::Index;
-pub use vkabort_spirv::op::glsl;
+use vkabort_spirv::op::glsl;
 use vkabort_spirv::{Id, Inst, op};
 
 /// Parts of a composite that are followed one by one. One with more counts as dropped.

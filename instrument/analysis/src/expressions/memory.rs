@@ -2,7 +2,7 @@
 
 use super::vocabulary::{built_in_name, is_made_up};
 use super::{COMPONENTS, Expressions, MAX_LENGTH};
-pub use vkabort_spirv::op::{decoration, storage_class};
+use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::op_sets::is_untyped_chain;
 use vkabort_spirv::{Id, Inst, op};
 

@@ -1,6 +1,6 @@
 //! Words of the source language: operators, functions, built-ins.
 
-pub use vkabort_spirv::op::{self, glsl};
+use vkabort_spirv::op::{self, glsl};
 use vkabort_spirv::words::NAGA;
 
 /// Whether the compiler with this number gives the name to a variable of its own.

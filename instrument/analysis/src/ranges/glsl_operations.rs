@@ -2,7 +2,7 @@
 
 use super::interval::{Piece, Range, by_pieces, mask, signed};
 use super::operations::subtracted;
-pub use vkabort_spirv::op::glsl;
+use vkabort_spirv::op::glsl;
 
 /// The range of the result of an instruction with these operands. `None` if nothing is known: another instruction, or operands of
 /// several widths. A clamp whose bounds are in the wrong order is undefined, and its range that of the other operands.

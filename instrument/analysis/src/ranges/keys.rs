@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{DefIndex, NumberIndex, Table};
-pub use vkabort_spirv::op::{decoration, storage_class};
+use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::{Id, Inst, op};
 
 /// What a number of a function is.

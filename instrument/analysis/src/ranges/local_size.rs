@@ -3,7 +3,7 @@
 use vkabort_options::Options;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::constant::Length;
-pub use vkabort_spirv::op::{built_in, decoration, execution_mode};
+use vkabort_spirv::op::{built_in, decoration, execution_mode};
 use vkabort_spirv::{Id, Inst, op};
 
 /// The workgroup size of the entry points.

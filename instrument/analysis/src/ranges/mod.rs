@@ -51,7 +51,7 @@ use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use vkabort_options::Options;
 use vkabort_spirv::Id;
-pub use vkabort_spirv::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _, NumberIndex};
+use vkabort_spirv::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _, NumberIndex};
 use widths::integer_bits;
 
 /// A place in a function: what is known there.

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use vkabort_options::Options;
 use vkabort_spirv::index::constant::Length;
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex, NumberIndex};
-pub use vkabort_spirv::op::{built_in, decoration};
+use vkabort_spirv::op::{built_in, decoration};
 use vkabort_spirv::{Id, Inst, op};
 
 /// What does not change between questions about one function.

@@ -10,7 +10,7 @@ use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::index::debug_variables::LocalVariable;
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, ObjectIndex, Table};
 use vkabort_spirv::index::{Function, Index};
-pub use vkabort_spirv::op::{glsl, storage_class};
+use vkabort_spirv::op::{glsl, storage_class};
 use vkabort_spirv::op_sets::is_atomic_read;
 use vkabort_spirv::{Id, Inst, op, operands};
 

@@ -12,7 +12,7 @@ use super::path::{Path, overlap, part_count, type_at};
 use std::collections::BTreeMap;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::Index;
-pub use vkabort_spirv::index::typed::{CellIndex, Key as _, ObjectIndex, Run, Table};
+use vkabort_spirv::index::typed::{CellIndex, Key as _, ObjectIndex, Run, Table};
 
 /// An object whose accesses would touch more cells than this for each access, with room for [`FEW_TOUCHES`], is one cell. So the
 /// cells that all accesses touch are linear in their number.

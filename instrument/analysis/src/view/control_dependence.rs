@@ -8,7 +8,7 @@ use super::function::FunctionView;
 use crate::dominators::Dominators;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
-pub use vkabort_spirv::index::typed::{BlockIndex, Key as _, Node, Table};
+use vkabort_spirv::index::typed::{BlockIndex, Key as _, Node, Table};
 use vkabort_spirv::{Id, op};
 
 /// Where all paths end.

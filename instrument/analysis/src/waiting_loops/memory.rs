@@ -4,8 +4,8 @@ use super::pointers::Pointers;
 use super::written::Written;
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_spirv::index::{Decoration, Index};
-pub use vkabort_spirv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
-pub use vkabort_spirv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
+use vkabort_spirv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
+use vkabort_spirv::op::{decoration, image_operands, memory_model, memory_semantics, storage_class};
 use vkabort_spirv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use vkabort_spirv::{Id, Inst, op};
 

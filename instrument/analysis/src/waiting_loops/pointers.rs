@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::index::Index;
-pub use vkabort_spirv::op::storage_class;
+use vkabort_spirv::op::storage_class;
 use vkabort_spirv::op_sets::base_pointer;
 use vkabort_spirv::{Id, op};
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{BlockIndex, CellIndex, DefIndex};
-pub use vkabort_spirv::op::storage_class;
+use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, Inst, op, operands};
 
 /// Whether an access is to memory that only the invocation sees.

@@ -3,7 +3,7 @@
 use super::pointers::Pointers;
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_spirv::index::Index;
-pub use vkabort_spirv::op::{decoration, storage_class};
+use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::op_sets::{base_pointer, is_atomic_read};
 use vkabort_spirv::{Id, Inst, op, operands};
 

@@ -8,7 +8,7 @@ use super::stores::stored_place;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::effects::{EffectPoint, Effects, ValuePart, leaves};
-pub use vkabort_analysis::unstored::{Stored, Unstored};
+use vkabort_analysis::unstored::{Stored, Unstored};
 use vkabort_analysis::view::path::{Path, type_at};
 use vkabort_analysis::view::{Access, AccessKind, FunctionView, ModuleView, ObjectClass};
 use vkabort_options::Options;

@@ -10,7 +10,7 @@
 //! ```
 
 use rustc_hash::FxHashSet as HashSet;
-pub use vkabort_spirv::debug_set::debug_info;
+use vkabort_spirv::debug_set::debug_info;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::glsl as set;
 use vkabort_spirv::{Id, Inst, op, op_sets, operands};

@@ -5,7 +5,7 @@ use super::exit_branches::ExitBranches;
 use super::site::write_site;
 use super::unwind::{FlagState, Unwinder};
 use super::{Lowering, is_recorded};
-pub use vkabort_analysis::exit_plan::ExitKind;
+use vkabort_analysis::exit_plan::ExitKind;
 use vkabort_options::Check;
 use vkabort_runtime::EntryRecords;
 use vkabort_spirv::edit::{Edits, Rank};

@@ -24,7 +24,7 @@
 
 use super::exit_branches::ExitBranches;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-pub use vkabort_analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
+use vkabort_analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use vkabort_runtime::{Runtime, bool_constant, record_key};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;

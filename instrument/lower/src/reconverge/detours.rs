@@ -8,7 +8,7 @@ use super::flow::{Flow, is_loop};
 use super::waits::reaching;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-pub use vkabort_analysis::exit_plan::ExitKind;
+use vkabort_analysis::exit_plan::ExitKind;
 use vkabort_spirv::index::typed::{Node, Table};
 
 /// Where the exits of a function go. Constructs are named by their headers.

@@ -36,7 +36,7 @@ use rewrite::rewrite;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
 use values::Obstacle;
-pub use vkabort_analysis::exit_plan::{ExitBlock, ExitKind};
+use vkabort_analysis::exit_plan::{ExitBlock, ExitKind};
 use vkabort_spirv::Id;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_flag::AbortFlag;

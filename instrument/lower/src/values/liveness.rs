@@ -5,7 +5,7 @@ use super::condition::left_loop;
 use super::resolver::Resolver;
 use rustc_hash::FxHashSet;
 use vkabort_analysis::loop_nest::Loop;
-pub use vkabort_analysis::view::MemoryUse;
+use vkabort_analysis::view::MemoryUse;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
 

@@ -5,7 +5,7 @@ use super::source_scopes::SourceScopes;
 use super::stores::{Memories, Memory, is_in_sync, is_lost};
 use super::undefined::Undefined;
 use rustc_hash::FxHashMap as HashMap;
-pub use vkabort_analysis::view::Origin;
+use vkabort_analysis::view::Origin;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::debug_variables::LocalVariable;
 use vkabort_spirv::index::typed::{DefIndex, ObjectIndex};

@@ -6,7 +6,7 @@ use super::tail::{Tail, TailTypes, array_layout, natural_layout, stride};
 use smallvec::SmallVec;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::message_layout::Layouts;
-pub use vkabort_analysis::view::{AccessKind, FunctionView, MemoryUse};
+use vkabort_analysis::view::{AccessKind, FunctionView, MemoryUse};
 use vkabort_options::Options;
 use vkabort_record::message_type::Type;
 use vkabort_record::site_values::Place;

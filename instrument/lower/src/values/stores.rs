@@ -9,7 +9,7 @@
 
 use super::undefined::Undefined;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-pub use vkabort_analysis::view::{AccessKind, Definition, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
+use vkabort_analysis::view::{AccessKind, Definition, FunctionView, ModuleView, ObjectClass, Origin};
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, op};
@@ -77,10 +77,7 @@ impl Memories {
         parameters: &mut Parameters,
         undefined: &Undefined,
     ) -> Self {
-        let mut found = Self {
-            all: Vec::new(),
-            without_value: flow.memory.definitions.map(|_| false),
-        };
+        let mut all = Vec::new();
         let of_undefined = |access: AccessIndex| {
             let access = flow.accesses.accesses.get(access);
             access.is_some_and(|access| matches!(access.kind, AccessKind::Store(value) if undefined.has(value)))
@@ -93,7 +90,7 @@ impl Memories {
                 Origin::Access(by) if of_undefined(by) => Some(number),
                 _ => None,
             });
-        found.spread(flow, stored.collect());
+        let mut sources: Vec<DefIndex> = stored.collect();
         for (number, object) in flow.accesses.objects.iter() {
             let class = flow.index.storage_class(flow.index.type_of(object.pointer));
             if class != Some(storage_class::Function) || object.is_escaped {
@@ -104,7 +101,7 @@ impl Memories {
                 ObjectClass::Parameter(position) => parameters.has_value(view, flow.number, position),
                 _ => continue,
             };
-            found.all.push(Memory {
+            all.push(Memory {
                 object: number,
                 id: object.pointer,
                 ty: object.ty,
@@ -112,23 +109,12 @@ impl Memories {
             });
             if !has_initial_value {
                 let cells = flow.cells.at(number, &[]).iter();
-                found.spread(flow, cells.filter_map(|cell| flow.memory.entry(cell)).collect());
+                sources.extend(cells.filter_map(|cell| flow.memory.entry(cell)));
             }
         }
-        found
-    }
-
-    /// Marks definitions, and those that what they hold reaches.
-    fn spread(&mut self, flow: &FunctionView<'_, '_>, mut worklist: Vec<DefIndex>) {
-        while let Some(number) = worklist.pop() {
-            if !self.without_value.set(number) {
-                continue;
-            }
-            worklist.extend(flow.memory.uses(number).filter_map(|by| match by {
-                MemoryUse::Phi(phi, _) => Some(phi),
-                MemoryUse::Changed(definition) => Some(definition),
-                MemoryUse::Read(_) | MemoryUse::Seen(_) => None,
-            }));
+        Self {
+            all,
+            without_value: flow.memory.holders(sources, |_| true),
         }
     }
 }

@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_analysis::effects::{ValuePart, results};
 use vkabort_analysis::view::FunctionView;
-pub use vkabort_analysis::view::path::Path;
+use vkabort_analysis::view::path::Path;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Id, Inst, op};
 

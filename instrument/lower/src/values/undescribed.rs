@@ -3,7 +3,7 @@
 use super::candidate::{Candidate, Point, Source};
 use super::resolver::Resolver;
 use super::stores::Memory;
-pub use vkabort_analysis::view::AccessKind;
+use vkabort_analysis::view::AccessKind;
 use vkabort_spirv::{Id, op};
 
 impl Resolver<'_, '_, '_, '_> {

@@ -98,6 +98,28 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// The definitions that may hold what one of `sources` holds, through phis and those partial stores for which `keeps` holds. O(uses).
+    pub fn holders(&self, sources: Vec<DefIndex>, keeps: impl Fn(DefIndex) -> bool) -> Table<DefIndex, bool> {
+        let mut marks = self.definitions.map(|_| false);
+        let mut worklist = sources;
+        for source in &worklist {
+            marks.set(*source);
+        }
+        while let Some(number) = worklist.pop() {
+            for at in self.uses(number) {
+                let to = match at {
+                    MemoryUse::Phi(to, _) => to,
+                    MemoryUse::Changed(to) if keeps(to) => to,
+                    _ => continue,
+                };
+                if marks.set(to) {
+                    worklist.push(to);
+                }
+            }
+        }
+        marks
+    }
+
     /// What reads or changes a definition.
     pub fn uses(&self, definition: DefIndex) -> impl Iterator<Item = MemoryUse> + '_ {
         run(&self.uses, definition)

@@ -3,7 +3,7 @@
 use super::Writer;
 use super::text::{Join, Written, join, or_unknown};
 use smallvec::SmallVec;
-pub use vkabort_analysis::view::{AccessKind, Origin};
+use vkabort_analysis::view::{AccessKind, Origin};
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
 use vkabort_spirv::{Id, Inst, op};
 
