@@ -8,6 +8,7 @@ mod steps;
 mod tests;
 
 use crate::outcome::{Hooks, Instrumented, Outcome};
+use attempts::make_attempts;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
 use std::borrow::Cow;
@@ -98,7 +99,9 @@ pub(crate) fn rewrite(original: &[u32], options: &Options, mut hooks: Hooks<'_>)
     if is_left_alone && scan(original).and(selected(options)).is_empty() {
         return Ok(Outcome::Unchanged);
     }
-    attempts::rewrite_at_all(original, options, &mut hooks)
+    make_attempts(original, options, &mut hooks, |options, planting, hooks| {
+        rewrite_with(&PASSES, original, options, planting, hooks)
+    })
 }
 
 fn rewrite_with(

@@ -1,6 +1,5 @@
 //! Runs the passes with less and less, until a module can be rewritten: without prints, values at aborts, or checks.
 
-use super::{PASSES, rewrite_with};
 use crate::outcome::{Hooks, Outcome};
 use std::borrow::Cow;
 use vkabort_checks::Planting;
@@ -38,16 +37,21 @@ fn attempts(original: &[u32], options: &Options) -> impl Iterator<Item = Attempt
     })
 }
 
-/// Makes the attempts in their order. What the successful one leaves out is told to the hooks, or is a warning, with its reason.
+/// Calls `rewrite` for each attempt until one succeeds. Hooks or a warning report what that one leaves out, with the reason.
 ///
 /// # Errors
 ///
 /// The error of the last attempt.
-pub(super) fn rewrite_at_all(original: &[u32], options: &Options, hooks: &mut Hooks<'_>) -> Result<Outcome> {
+pub(super) fn make_attempts(
+    original: &[u32],
+    options: &Options,
+    hooks: &mut Hooks<'_>,
+    rewrite: impl Fn(&Options, Planting, &mut Hooks<'_>) -> Result<Outcome>,
+) -> Result<Outcome> {
     let (mut error, mut with_checks, mut with_prints) = (None, String::new(), String::new());
     for attempt in attempts(original, options) {
-        match rewrite_with(&PASSES, original, &attempt.options(options), attempt.planting, hooks) {
-            Ok(outcome) => return Ok(attempt.told(outcome, options, hooks, (&with_checks, &with_prints))),
+        match rewrite(&attempt.options(options), attempt.planting, hooks) {
+            Ok(outcome) => return Ok(attempt.report(outcome, options, hooks, (&with_checks, &with_prints))),
             Err(failed) => {
                 if attempt.planting == Planting::Everywhere {
                     with_checks = failed.to_string();
@@ -74,8 +78,8 @@ impl Attempt {
         with
     }
 
-    /// Tells what the attempt leaves out: the errors of those with checks and with prints.
-    fn told(
+    /// Reports what the attempt leaves out, with the errors of those with checks and with prints.
+    fn report(
         &self,
         mut outcome: Outcome,
         options: &Options,
