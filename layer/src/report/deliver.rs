@@ -10,7 +10,7 @@ use crate::log::{Format, Level};
 use crate::settings::OnAbort;
 use std::time::{Duration, Instant};
 use vkabort_record::records::Records;
-use vkabort_record::report::{Duplicates, Report};
+use vkabort_report::{Duplicates, Report};
 
 /// Minimum time between two reports of repeated aborts.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use vkabort_record::records::Records;
-use vkabort_record::report::{PrintLine, Report};
+use vkabort_report::{PrintLine, Report};
 
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 

@@ -22,8 +22,8 @@ use vkabort_record::buffer_table::address_in;
 use vkabort_record::framing::split;
 use vkabort_record::message_data::MessageData;
 use vkabort_record::records::{Record, Records};
-use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::CodeHash;
+use vkabort_report::{ModuleInfo, QueueUse, Report, ReportOptions};
 
 /// Why a device is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

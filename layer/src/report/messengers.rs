@@ -5,7 +5,7 @@ use crate::locks::lock;
 use crate::settings::MessengerSeverity;
 use ash::vk::{self, Handle as _};
 use std::ffi::{CString, c_void};
-use vkabort_record::report::{Report, SiteReport};
+use vkabort_report::{Report, SiteReport};
 
 const TYPE: vk::DebugUtilsMessageTypeFlagsEXT = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
 

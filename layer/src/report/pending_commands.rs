@@ -7,8 +7,8 @@ use crate::device::state::{Objects, Recording, Users};
 use ash::vk::{Handle as _, ObjectType, PipelineBindPoint as Point, ShaderStageFlags as Stages};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use vkabort_record::report::{CommandPlace, PendingCommand};
 use vkabort_record::site::CodeHash;
+use vkabort_report::{CommandPlace, PendingCommand};
 
 /// Command buffers, and labels of each, that are listed after a loss by the driver; the others are counted.
 const SHOWN: usize = 16;

@@ -9,7 +9,7 @@ use crate::log::{Format, Level};
 use crate::settings::Printf;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
-use vkabort_record::report::{DroppedPrints, PrintLine};
+use vkabort_report::{DroppedPrints, PrintLine};
 
 /// Delivers the new prints. A few loads of host memory if there are none; nothing on a device without prints.
 #[inline]

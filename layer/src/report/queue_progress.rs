@@ -5,7 +5,7 @@ use crate::device::state::markers::Progress;
 use crate::device::state::{AbortState, Objects, Recording, Users};
 use std::slice;
 use std::sync::Arc;
-use vkabort_record::report::QueueProgress;
+use vkabort_report::QueueProgress;
 
 /// The last commands that had begun and ended on each queue with pending work. Empty without markers, and for queues of which none had
 /// begun.
@@ -99,8 +99,7 @@ mod tests {
                 Progress { begun, ended }
             };
             let found = last_commands(&Objects::default(), &pending, of, "q".into())?;
-            let numbers =
-                |command: vkabort_record::report::CommandReport| (command.command_buffers.len(), command.number);
+            let numbers = |command: vkabort_report::CommandReport| (command.command_buffers.len(), command.number);
             Some((found.ended.map(numbers), numbers(found.begun)))
         };
         assert_eq!(found([[0, 0], [0, 0], [0, 0]]), None);

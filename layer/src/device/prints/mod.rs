@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 pub use tables::PrintTables;
 use vkabort_record::print::layout::CHUNKS;
-use vkabort_record::report::{DroppedPrints, PrintLine};
+use vkabort_report::{DroppedPrints, PrintLine};
 
 /// Prints that are kept for the dump of an abort.
 const HISTORY: usize = 1000;

@@ -36,7 +36,7 @@ mod pending_recordings {
     use super::Recording;
     use crate::sync::Arc;
 
-    use vkabort_record::report::QueueUse;
+    use vkabort_report::QueueUse;
 
     /// See `layer/src/device/state/pending_recordings.rs`.
     pub struct Suspects {
