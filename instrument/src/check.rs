@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::outcome::Hooks;
 use crate::pass::constant_data;
 use crate::pipeline;
-use vkabort_record::message::format_notes;
+use vkabort_record::message_text::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 
 /// Messages up to this size are laid out, whatever `max_message_bytes` is: one that is larger than the limit is a finding.

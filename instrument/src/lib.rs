@@ -57,6 +57,7 @@ mod pass;
 mod pipeline;
 mod runtime;
 mod sanitize;
+mod sanitize_filter;
 mod spv;
 
 pub use check::{Checked, Finding, Rule, check};
@@ -71,6 +72,7 @@ pub use outcome::{
 pub use sanitize::{
     CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY, LoopTimeout, Sanitize,
 };
+pub use sanitize_filter::{PlantingPlace, SanitizeFilter};
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_record::site::{ModuleHash, SiteTable};
 

@@ -7,7 +7,7 @@ use crate::analysis::index::debug::Position;
 use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::{Function, Index};
 use crate::options::Options;
-use vkabort_record::report::PlantingPlace;
+use crate::sanitize_filter::PlantingPlace;
 use vkabort_record::site::{Frame, Location, ModuleHash};
 
 /// Names and source positions of the places of a module.

@@ -52,7 +52,7 @@ use crate::sanitize::Check;
 use crate::spv::{Id, op};
 use log::{MAX_WORDS, element};
 use stretch::{Entry, Stretches};
-use vkabort_record::race::{ACCESS, ACCESSED, OTHERS};
+use vkabort_record::shared_access::{ACCESS, ACCESSED, OTHERS};
 use word::{Kind, write_is, write_site, write_who};
 
 /// Most accesses of a stretch that are recorded each by itself: for so few, drivers compile calls in less time than a loop.
