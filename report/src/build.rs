@@ -17,7 +17,7 @@ use vkabort_record::site::{CodeHash, SiteId};
 
 impl Report {
     /// A report of the records of an arena. Calls `modules` once for each code that wrote some.
-    pub fn build(records: &Records, modules: &dyn Fn(CodeHash) -> ModuleInfo, options: &ReportOptions) -> Self {
+    pub fn build(records: &Records, mut modules: impl FnMut(CodeHash) -> ModuleInfo, options: &ReportOptions) -> Self {
         let by_site = group(records.records.iter().map(|r| ((r.code, r.site), r)));
         let mut infos = HashMap::new();
         let sites = by_site

@@ -43,7 +43,7 @@ fn with_labels(command: &CommandReport, own: &[String]) -> String {
 impl QueueProgress {
     /// `queue "compute": between vkCmdDispatch(8, 8, 1), the 2nd of command buffer "frame", which had ended, and vkCmdDraw(3, 1, 0, 0),
     /// the 3rd of command buffer "frame" (labels: cube), which had begun`.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let place = |command: &CommandReport| with_labels(command, &command.labels);
         let queue = queues(std::slice::from_ref(&self.queue)).unwrap_or_default();
         let begun = place(&self.begun);

@@ -1,4 +1,4 @@
-//! Which commands are candidates, and the lines about them.
+//! Tests of the commands that are candidates, and of the lines about them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The samples of a site behind its first one.
+//! All samples of a site except the first.
 
 use crate::data::{Sample, SpecializationReport};
 use crate::phrases::{constants, show_invocation};

@@ -49,22 +49,13 @@ report_rows! {
         })];
     /// The driver's own description of a device loss, by line.
     driver: Vec<String> [absent if "Vec::is_empty"]
-        [line 5: |report| {
-            let lines = report.summary.driver.iter();
-            lines.map(|line| format!("the driver reports: {line}")).collect::<Vec<_>>()
-        }];
+        [line 5: |report| driver_lines(&report.summary)];
     /// The command buffers that were pending when the driver lost the device, with their labels, by line.
     pending: Vec<String> [absent if "Vec::is_empty"]
-        [line 6: |report| {
-            let lines = report.summary.pending.iter();
-            lines.map(|line| format!("was pending: {line}")).collect::<Vec<_>>()
-        }];
+        [line 6: |report| pending_lines(&report.summary)];
     /// How far the queues came before the driver lost the device, if markers tell.
     progress: Vec<QueueProgress> [absent if "Vec::is_empty"]
-        [line 7: |report| {
-            let queues = report.summary.progress.iter();
-            queues.map(|queue| format!("lost at {}", queue.text())).collect::<Vec<_>>()
-        }];
+        [line 7: |report| progress_lines(&report.summary)];
     /// Invocations at sites that the filter removed from the report.
     ignored: u64 [absent if "is_zero"]
         [line 8: |report| (report.summary.ignored > 0).then(|| {
@@ -78,6 +69,28 @@ report_rows! {
     /// Folder of the dump. With sites, the last one that is shown in full names it.
     dump: Option<String> [absent if "Option::is_none"]
         [line 10: |report| report.summary.dump.as_deref().filter(|_| report.sites.is_empty()).map(dump)];
+}
+
+impl Summary {
+    /// The lines about a loss by the driver, in their order in the text.
+    pub fn loss_lines(&self) -> Vec<String> {
+        [driver_lines(self), pending_lines(self), progress_lines(self)].concat()
+    }
+}
+
+fn driver_lines(summary: &Summary) -> Vec<String> {
+    let lines = summary.driver.iter();
+    lines.map(|line| format!("the driver reports: {line}")).collect()
+}
+
+fn pending_lines(summary: &Summary) -> Vec<String> {
+    let lines = summary.pending.iter();
+    lines.map(|line| format!("was pending: {line}")).collect()
+}
+
+fn progress_lines(summary: &Summary) -> Vec<String> {
+    let queues = summary.progress.iter();
+    queues.map(|queue| format!("lost at {}", queue.text())).collect()
 }
 
 impl Report {

@@ -1,6 +1,6 @@
 //! Prints of shaders, from the memory that shaders write them to.
 //!
-//! `report::prints` delivers them. No work is added to the device, and nothing waits for it.
+//! `report::deliver::prints` delivers them. No work is added to the device, and nothing waits for it.
 
 mod chunks;
 mod numbers;

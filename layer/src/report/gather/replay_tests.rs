@@ -1,4 +1,4 @@
-//! What is bound at an action, and where it was recorded.
+//! Tests of [`super`]: the pipelines and shader objects that are bound at an action, and its place.
 
 use super::*;
 use crate::device::state::action::ActionNumber;

@@ -1,5 +1,4 @@
-//! Replays what pending command buffers have recorded: the commands that run some code, with their arguments and labels; and for a
-//! loss by the driver, the command buffers with all their labels.
+//! Replays what pending command buffers have recorded: the commands that run some code, with their arguments and labels.
 
 use crate::device::state::action::{Action, Bound};
 use crate::device::state::recording::Step;
@@ -10,8 +9,6 @@ use std::sync::Arc;
 use vkabort_record::site::CodeHash;
 use vkabort_report::{CommandPlace, PendingCommand};
 
-/// Command buffers, and labels of each, that are listed after a loss by the driver; the others are counted.
-const SHOWN: usize = 16;
 const SUBPASS_SHADING: i32 = 1_000_369_003;
 const EXECUTION_GRAPH: i32 = 1_000_134_000;
 
@@ -23,36 +20,6 @@ pub fn pending_commands(objects: &Objects, pending: &[Arc<Recording>], code: Cod
     let users = objects.users(code);
     let replayed = pending.iter().flat_map(|recording| replay(objects, recording, &users));
     replayed.map(|(_, command)| command).collect()
-}
-
-/// A line for each pending command buffer: its name, the number of its commands, and their labels.
-pub fn pending_command_buffers(objects: &Objects, pending: &[Arc<Recording>]) -> Vec<String> {
-    let users = Users::any();
-    let shown = pending.iter().take(SHOWN).map(|recording| {
-        let commands = replay(objects, recording, &users);
-        let mut paths: Vec<String> = commands
-            .iter()
-            .map(|(_, command)| command.place.labels.join(" > "))
-            .collect();
-        paths.dedup();
-        paths.retain(|path| !path.is_empty());
-        let more = paths.len().saturating_sub(SHOWN);
-        paths.truncate(SHOWN);
-        paths.extend((more > 0).then(|| format!("... {more} more")));
-        let labels = match paths.is_empty() {
-            true => String::new(),
-            false => format!(" (labels: {})", paths.join(", ")),
-        };
-        let buffer = match objects.name(ObjectType::COMMAND_BUFFER, recording.buffer.as_raw()) {
-            Some(name) => format!("command buffer \"{name}\""),
-            None => "a command buffer without a name".to_owned(),
-        };
-        let plural = if commands.len() == 1 { "" } else { "s" };
-        format!("{buffer} with {} command{plural}{labels}", commands.len())
-    });
-    let more = pending.len().saturating_sub(SHOWN);
-    let more = (more > 0).then(|| format!("... {more} more command buffers"));
-    shown.chain(more).collect()
 }
 
 /// The commands of a command buffer, and of the secondary ones that it executes, each with what recorded it.
@@ -217,5 +184,5 @@ fn point_of(stage: Stages) -> Point {
 }
 
 #[cfg(test)]
-#[path = "pending_commands_tests.rs"]
+#[path = "replay_tests.rs"]
 mod tests;

@@ -2,25 +2,15 @@
 
 use crate::device::state::AbortState;
 use crate::private_file::{self, Access};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use vkabort_record::records::Records;
+use vkabort_record::message_data::MessageData;
 use vkabort_report::{PrintLine, Report};
 
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
-
-/// Data that is dumped as raw bytes.
-#[derive(Clone, Copy)]
-pub struct RawData<'a> {
-    /// Returns the message data, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
-    pub messages: &'a dyn Fn() -> Cow<'a, [u8]>,
-    /// The driver's crash dump.
-    pub vendor_binary: &'a [u8],
-}
 
 /// Creates a new folder. Retries on a collision, since processes in containers may share process ids and `dump_dir`.
 fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
@@ -44,8 +34,7 @@ pub fn write(
     dump_dir: &Path,
     state: &AbortState,
     report: &Report,
-    records: &Records,
-    raw: RawData<'_>,
+    (messages, vendor_binary): (&MessageData, &[u8]),
     prints: &[PrintLine],
 ) -> io::Result<PathBuf> {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -60,11 +49,11 @@ pub fn write(
     write("report.txt", (text + &report.text(false)).as_bytes())?;
     let lines: String = prints.iter().map(PrintLine::json_line).collect();
     write("report.jsonl", (lines + &report.json_lines()).as_bytes())?;
-    write("messages.bin", &(raw.messages)())?;
-    if !raw.vendor_binary.is_empty() {
-        write("vendor.bin", raw.vendor_binary)?;
+    write("messages.bin", messages.bytes())?;
+    if !vendor_binary.is_empty() {
+        write("vendor.bin", vendor_binary)?;
     }
-    let recorded: BTreeSet<_> = records.records.iter().map(|r| r.code).collect();
+    let recorded: BTreeSet<_> = messages.records().records.iter().map(|r| r.code).collect();
     // Messages of a driver do not name the code.
     let matched: BTreeSet<_> = match recorded.is_empty() {
         true => report.sites.iter().filter_map(|site| site.module_hash).collect(),

@@ -1,6 +1,6 @@
 //! How far each queue came before the driver lost the device, by the markers around its commands.
 
-use super::pending_commands::replay;
+use super::replay::replay;
 use crate::device::state::markers::Progress;
 use crate::device::state::{AbortState, Objects, Recording, Users};
 use std::slice;

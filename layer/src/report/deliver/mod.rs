@@ -1,27 +1,54 @@
 //! Delivers a report to people: log, messengers and dump folder.
 
-use super::dump::{self, RawData};
-use super::messengers;
-use super::prints::history;
+mod dump;
+mod messengers;
+pub mod prints;
+mod process_exit;
+
+use super::build::LossReport;
 use crate::arena::Arena;
-use crate::device::state::{AbortState, Device};
+use crate::device::state::{AbortState, Device, LossData};
 use crate::locks::{lock, try_lock};
 use crate::log::{Format, Level};
 use crate::settings::OnAbort;
+use prints::history;
 use std::time::{Duration, Instant};
-use vkabort_record::records::Records;
+use vk_ext::FaultInfo;
+use vkabort_record::message_data::MessageData;
 use vkabort_report::{Duplicates, Report};
 
 /// Minimum time between two reports of repeated aborts.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Delivers the report of a loss. Returns the answers of fault queries, and the fault reports.
+pub fn deliver_loss(device: &Device, state: &AbortState, loss: LossReport) -> (LossData, Vec<FaultInfo>) {
+    let log = &device.instance.log;
+    let LossReport { report, data, .. } = loss;
+    for warning in &loss.warnings {
+        log.line(Level::Warning, warning);
+    }
+    if report.is_empty() {
+        log.line(Level::Error, &data.text);
+        for line in report.summary.loss_lines() {
+            log.line(Level::Error, &line);
+        }
+    } else {
+        deliver(device, state, report, (&data.message_data, &data.vendor_binary), true);
+    }
+    if let Some((level, line)) = &loss.conclusion {
+        log.line(*level, line);
+    }
+    (data, loss.faults)
+}
+
 /// Delivers a report. Under `on_abort = continue` a site is shown in full `duplicate_limit` times and then counted. The dump
-/// ignores the user's filter. `is_new_submit`: no abort is of a submit of the last report.
+/// ignores the user's filter, and has all messages and the driver's crash dump. `is_new_submit`: no abort is of a submit of the last
+/// report.
 pub fn deliver(
     device: &Device,
     state: &AbortState,
     mut report: Report,
-    (records, raw): (&Records, RawData<'_>),
+    (messages, vendor_binary): (&MessageData, &[u8]),
     is_new_submit: bool,
 ) {
     let settings = &device.instance.settings;
@@ -39,7 +66,7 @@ pub fn deliver(
     let mut failure = None;
     let is_new = report.sites.is_empty() || report.sites.iter().any(|site| site.repeats.is_none());
     if let Some(folder) = settings.dump_dir.as_ref().filter(|_| is_new) {
-        match dump::write(folder, state, &report, records, raw, &history(state)) {
+        match dump::write(folder, state, &report, (messages, vendor_binary), &history(state)) {
             Ok(path) => report.summary.dump = Some(path.display().to_string()),
             Err(error) => {
                 let folder = folder.display();

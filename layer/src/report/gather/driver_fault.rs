@@ -1,9 +1,8 @@
 //! The driver's own account of a loss, from `VK_EXT_device_fault`, in the form of `VK_KHR_device_fault`.
 
-use super::fault_info::{description_text, fault_info};
-use super::native::MAX_BYTES;
+use super::driver_messages::MAX_BYTES;
 use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
-use crate::log::Level;
+use crate::report::fault_info::{description_text, fault_info};
 use ash::vk;
 use std::ptr;
 use vk_ext::{FaultInfo, fault_flags};
@@ -24,6 +23,8 @@ pub struct DriverFault {
     pub text: Option<String>,
     /// The driver's crash dump.
     pub vendor_binary: Vec<u8>,
+    /// Size of a crash dump that is longer than what is read of it.
+    pub cut_from: Option<u64>,
 }
 
 impl DriverFault {
@@ -41,13 +42,7 @@ impl DriverFault {
         counts.address_info_count = counts.address_info_count.min(MAX_DRIVER_RECORDS);
         counts.vendor_info_count = counts.vendor_info_count.min(MAX_DRIVER_RECORDS);
         let limit = if state.vendor_binary { MAX_BYTES as u64 } else { 0 };
-        if state.vendor_binary && counts.vendor_binary_size > limit {
-            let line = format!(
-                "the driver's crash dump has {} bytes, of which {limit} are read",
-                counts.vendor_binary_size
-            );
-            device.instance.log.line(Level::Warning, &line);
-        }
+        let cut_from = Some(counts.vendor_binary_size).filter(|size| state.vendor_binary && *size > limit);
         counts.vendor_binary_size = counts.vendor_binary_size.min(limit);
         let mut addresses = vec![vk::DeviceFaultAddressInfoEXT::default(); counts.address_info_count as usize];
         let mut vendors = vec![vk::DeviceFaultVendorInfoEXT::default(); counts.vendor_info_count as usize];
@@ -65,7 +60,10 @@ impl DriverFault {
         // say (VUID-vkGetDeviceFaultInfoEXT-pFaultCounts-07337 to 07339).
         let result = unsafe { get(device.handle, &mut counts, &mut info) };
         if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
-            return Self::default();
+            return Self {
+                cut_from,
+                ..Self::default()
+            };
         }
         addresses.truncate(counts.address_info_count as usize);
         vendors.truncate(counts.vendor_info_count as usize);
@@ -80,6 +78,7 @@ impl DriverFault {
             reports: addresses.chain(vendors).collect(),
             text: (!text.is_empty()).then_some(text),
             vendor_binary: binary,
+            cut_from,
         }
     }
 
@@ -168,7 +167,7 @@ mod tests {
         let fault = DriverFault {
             reports: vec![address_info(1, "t", &write), address_info(1, "t", &code), vendor],
             text: Some("page fault".to_owned()),
-            vendor_binary: Vec::new(),
+            ..DriverFault::default()
         };
         let expected = [
             "page fault",
