@@ -98,3 +98,91 @@ fn has_hung(sources: &LossSources<'_>) -> bool {
         && !sources.messages.records().records.is_empty()
         && !reports.any(|report| report.flags & fault_flags::MEMORY_ADDRESS != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::Extensions;
+    use crate::report::gather::DriverFault;
+    use std::time::Duration;
+
+    /// The sources of a loss without aborts.
+    fn sources(cause: Cause, answers_faults: bool) -> LossSources<'static> {
+        LossSources {
+            cause,
+            messages: MessageData::default(),
+            is_of_driver: cause == Cause::Driver,
+            report: ReportSources::default(),
+            fault_group: 3,
+            driver: DriverFault::default(),
+            pending: Vec::new(),
+            progress: Vec::new(),
+            unmarked: 0,
+            trap: Trap::Return,
+            emulated: Extensions {
+                fault: answers_faults,
+                ..Extensions::default()
+            },
+            drain_timeout: Duration::from_millis(5),
+        }
+    }
+
+    #[test]
+    fn a_loss_without_aborts_has_the_text_of_the_driver() {
+        let mut named = sources(Cause::Driver, true);
+        named.driver.text = Some("page fault".to_owned());
+        named.pending = vec!["a command buffer without a name with 1 command".to_owned()];
+        let loss = build_loss(named);
+        assert!(loss.report.is_empty() && loss.data.by_driver);
+        assert_eq!(loss.data.text, "page fault");
+        assert_eq!(
+            loss.report.summary.loss_lines(),
+            [
+                "the driver reports: page fault",
+                "was pending: a command buffer without a name with 1 command"
+            ]
+        );
+        let flags: Vec<u32> = loss.faults.iter().map(|fault| fault.flags).collect();
+        assert_eq!(flags, [fault_flags::DEVICE_LOST]);
+        let nameless = build_loss(sources(Cause::Driver, false));
+        assert_eq!(
+            nameless.data.text,
+            "the driver reports the device as lost; no shader has aborted"
+        );
+        assert!(nameless.faults.is_empty(), "the driver reports it");
+    }
+
+    #[test]
+    fn incomplete_sources_and_other_losses_than_asked_for_have_lines() {
+        let mut incomplete = sources(Cause::Abort { drained: false }, true);
+        incomplete.unmarked = 2;
+        incomplete.driver.cut_from = Some(1 << 30);
+        let loss = build_loss(incomplete);
+        assert_eq!(
+            loss.warnings,
+            [
+                "the driver's crash dump has 1073741824 bytes, of which 67108864 are read",
+                "2 command buffers that were pending have no markers: too many are recorded"
+            ]
+        );
+        let (level, line) = loss.conclusion.expect("a line");
+        assert_eq!(level, Level::Error);
+        assert!(
+            line.starts_with("the device was still busy 5 ms after the abort"),
+            "{line}"
+        );
+        let mut trapped = sources(Cause::Abort { drained: true }, true);
+        assert!(
+            build_loss(sources(Cause::Abort { drained: true }, true))
+                .conclusion
+                .is_none()
+        );
+        trapped.trap = Trap::Fault;
+        let (level, line) = build_loss(trapped).conclusion.expect("a line");
+        assert_eq!(level, Level::Warning);
+        assert!(
+            line.starts_with("the driver did not lose the device after the trap"),
+            "{line}"
+        );
+    }
+}
