@@ -33,7 +33,7 @@
 //! * [`float_format`]: values and shortest decimals of the floating-point formats.
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
 //! * [`decode`], [`format`](mod@format), [`message_text`]: a payload to typed values, and to text.
-//! * [`print`]: prints of shaders, which end nothing.
+//! * [`print`](mod@print): prints of shaders, which end nothing.
 //! * [`shadow_area`]: where a check records accesses to shared memory that has no room for that.
 //! * [`rules`]: rules that select places in code.
 //!
