@@ -183,7 +183,7 @@ impl Text {
         }
     }
 
-    /// The message of a race with the access in `other`. The host replaces parts of it (`vkabort_record::race`).
+    /// The message of a race with the access in `other`. The host replaces parts of it (`vkabort_report`).
     fn message(&self, out: &mut Emitter, other: Id) -> Message {
         let uint = out.uint();
         let (who, site) = (write_who(out, other), write_site(out, other));
