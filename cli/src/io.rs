@@ -12,9 +12,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use vkabort_record::escape::{Styled, json_text, printable};
-use vkabort_record::report::COLUMNS;
+use vkabort_record::escape::{json_text, printable};
 use vkabort_record::site::SiteTable;
+use vkabort_report::COLUMNS;
+use vkabort_report::Styled;
 
 /// Reads a whole file, or standard input.
 ///

@@ -3,8 +3,8 @@
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 use vkabort_record::escape::one_line;
-use vkabort_record::report::{Report, SiteReport, Totals, show_location};
 use vkabort_record::site::Location;
+use vkabort_report::{Report, SiteReport, Totals, show_location};
 
 /// One test case for the program, failed if `exit` describes an unsuccessful end, and one failed test case for every
 /// site that aborted, however often it was reported.
@@ -66,8 +66,8 @@ fn place(site: &SiteReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vkabort_record::message::Message;
-    use vkabort_record::report::{ConditionReport, Sample};
+    use vkabort_report::Message;
+    use vkabort_report::{ConditionReport, Sample};
 
     #[test]
     fn characters_that_xml_does_not_allow_are_escaped() {

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use vkabort_record::escape::Styled;
-use vkabort_record::report::json::{Entry, read_log};
-use vkabort_record::report::{Filter, Report};
+use vkabort_report::Styled;
+use vkabort_report::json::{Entry, read_log};
+use vkabort_report::{Filter, Report};
 
 /// Shows every report of a log as soon as it is complete, and every print.
 pub struct LogFollower<'a> {

@@ -26,7 +26,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
-use vkabort_record::escape::{Styled, escape_bytes, one_line};
+use vkabort_record::escape::{escape_bytes, one_line};
+use vkabort_report::Styled;
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         Command::Conform(args) => commands::conform::run(&args),
         Command::Install(args) => commands::install::install(&args),
         Command::Uninstall(args) => commands::install::uninstall(&args),
-        Command::Schema => io::print(vkabort_record::report::json::SCHEMA).map(|()| ExitCode::SUCCESS),
+        Command::Schema => io::print(vkabort_report::json::SCHEMA).map(|()| ExitCode::SUCCESS),
         Command::Completions(args) => commands::completions::run(&args, &mut Args::command()),
         Command::Man(args) => commands::man::run(&args, Args::command()),
     };

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vkabort_instrument::{Options, Outcome, Values, instrument};
 use vkabort_record::escape::escape_bytes;
-use vkabort_record::report::ModuleInfo;
 use vkabort_record::site::SiteTable;
-use vkabort_record::site_json;
+use vkabort_report::ModuleInfo;
+use vkabort_report::site_json;
 
 /// Returns the sites of a module, or `None` if there is nothing to rewrite in it.
 ///

@@ -10,10 +10,10 @@ use vkabort_record::layout::{
     ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, SLOT_UNITS, commit_word, header, record_units,
 };
 use vkabort_record::message_type::{Member, Type};
-use vkabort_record::report::Report;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Location, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
+use vkabort_report::Report;
 
 const HASH: ModuleHash = ModuleHash(0xfeed_0000_0000_0001);
 

@@ -115,7 +115,7 @@ fn mutations(json: &Json) -> Vec<Json> {
 #[test]
 fn strings_of_reports_are_escaped() {
     let folder = folder("terminal_reports");
-    let text = include_str!("../../record/tests/reports/1.1.0.jsonl");
+    let text = include_str!("../../report/tests/reports/1.1.0.jsonl");
     let lines: Vec<Json> = text
         .lines()
         .skip(1)

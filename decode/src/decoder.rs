@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use vkabort_instrument::{Options, Values, sites};
 use vkabort_record::framing::split;
-use vkabort_record::report::json::read_log;
-use vkabort_record::report::{COLUMNS, ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
-use vkabort_record::site_json;
+use vkabort_report::json::read_log;
+use vkabort_report::site_json;
+use vkabort_report::{COLUMNS, ModuleInfo, Report, ReportOptions};
 
 /// The shaders that can have sent messages. Shared by threads.
 #[derive(Default)]
@@ -114,7 +114,7 @@ pub fn format_log(json: &[u8], format: Format) -> Result<String, String> {
 mod tests {
     use super::*;
     use vkabort_record::framing::message_data;
-    use vkabort_record::report::json::SCHEMA_VERSION;
+    use vkabort_report::json::SCHEMA_VERSION;
 
     #[test]
     fn message_data_is_decoded_or_refused() {

@@ -1,4 +1,4 @@
-//! The C interface of [`vkabort_record`]: decodes the messages of a lost device to text or JSON.
+//! The C interface of [`vkabort_report`]: decodes the messages of a lost device to text or JSON.
 //!
 //! `include/vkabort_decode.h` is generated from this file by `cargo xtask generate`. `examples/crash-handler` uses it.
 //!

@@ -5,7 +5,7 @@ use crate::pipeline;
 use vkabort_analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
 use vkabort_lower::constant_data;
 use vkabort_options::Options;
-use vkabort_record::message::format_notes;
+use vkabort_record::message_text::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 use vkabort_spirv::error::{ErrorKind, Result};
 use vkabort_spirv::index::Index;

@@ -55,7 +55,8 @@ pub use outcome::{AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, Not
 use std::collections::{BTreeMap, BTreeSet};
 pub use vkabort_options::{
     Arena, CHECKS, Check, CheckRow, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY,
-    DEFAULT_VALUES_SIZE, LoopPoll, LoopTimeout, Options, PrintNumbers, Prints, Sanitize, ShadowArea, Trap, Values,
+    DEFAULT_VALUES_SIZE, LoopPoll, LoopTimeout, Options, PlantingPlace, PrintNumbers, Prints, Sanitize, SanitizeFilter,
+    ShadowArea, Trap, Values,
 };
 use vkabort_record::site::{ModuleHash, SiteTable};
 pub use vkabort_spirv::error::{Error, ErrorKind, Result};

@@ -59,56 +59,6 @@ pub fn json_text(json: &str) -> String {
     safe
 }
 
-/// Text for a terminal: escaped, so that its only control characters are line feeds, tabs and the styles that this program adds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Styled(String);
-
-impl Styled {
-    /// [`printable`] text without a style.
-    pub fn plain(text: &str) -> Self {
-        Self(printable(text))
-    }
-
-    /// [`printable`] text, in a style if `color`: the parameters of Select Graphic Rendition (ECMA-48, 8.3.117), such as `1;31`.
-    pub fn new(style: &'static str, text: &str, color: bool) -> Self {
-        let text = printable(text);
-        Self(match color {
-            true => format!("\x1b[{style}m{text}\x1b[0m"),
-            false => text,
-        })
-    }
-
-    /// The output of a renderer that got escaped text only.
-    pub(crate) fn of_escaped(text: String) -> Self {
-        Self(text)
-    }
-
-    /// Appends a text.
-    pub fn push(&mut self, text: &Self) {
-        self.0.push_str(text);
-    }
-}
-
-impl std::ops::Deref for Styled {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for Styled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self)
-    }
-}
-
-impl From<Styled> for String {
-    fn from(text: Styled) -> Self {
-        text.0
-    }
-}
-
 /// Whether a character is a control, can rewrite what a terminal shows (C1 controls, bidirectional formatting), or is not
 /// allowed in XML (noncharacters).
 fn is_unsafe(c: char) -> bool {
@@ -130,7 +80,7 @@ fn escape_controls(text: &str, out: &mut String) {
 }
 
 /// Bytes without trailing NULs.
-pub(crate) fn trim_padding(bytes: &[u8]) -> &[u8] {
+pub fn trim_padding(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
     bytes.get(..end).unwrap_or_default()
 }

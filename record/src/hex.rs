@@ -12,22 +12,6 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     (digits.len() % 2 == 0).then(|| digits.chunks_exact(2).map(|d| d[0] << 4 | d[1]).collect())
 }
 
-/// For `#[serde(with)]`: bytes as a JSON string.
-pub(crate) mod json {
-    use super::{hex, unhex};
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(bytes))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        unhex(&text).ok_or_else(|| D::Error::custom("not a string of hexadecimal digits"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Which invocation of its stage aborted.
+//! The identity of an aborted invocation in its stage.
 
 use crate::stage::{Identity, Stage};
 use serde::{Deserialize, Serialize};

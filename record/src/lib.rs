@@ -4,7 +4,8 @@
 //! meaning:
 //!
 //! ```
-//! use vkabort_record::message::Message;
+//! use vkabort_record::decode::decode;
+//! use vkabort_record::message_text::message_text;
 //! use vkabort_record::message_type::{Member, Type};
 //! use vkabort_record::scalar_type::ScalarType;
 //!
@@ -13,19 +14,11 @@
 //!     Member::new(None, 0, Type::string(16)),
 //!     Member::new(Some("i"), 16, ScalarType::U32),
 //! ]);
-//! let bytes = b"bad index %u\0\0\0\0\x07\0\0\0";
-//!
-//! let message = Message::of_type(&ty, bytes);
-//! assert_eq!(message.text, "bad index 7");
-//! assert!(message.notes.is_empty() && message.rest.is_empty());
-//!
-//! // Messages may be cut short, and are never trusted:
-//! let message = Message::of_type(&ty, &bytes[..16]);
-//! assert_eq!(message.text, "bad index <missing>");
-//! assert_eq!(message.notes, ["the message is 4 bytes shorter than its type: 16 of 20"]);
+//! let decoded = decode(&ty, b"bad index %u\0\0\0\0\x07\0\0\0", false);
+//! assert_eq!(message_text(&decoded.value).text, "bad index 7");
 //! ```
 //!
-//! From GPU memory to a report:
+//! From GPU memory to values:
 //!
 //! * [`layout`]: the arena and the records in it, word by word.
 //! * [`compact`]: records without the words that the host has.
@@ -37,13 +30,14 @@
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
 //! * [`site_values`]: the condition and the variables at the aborts of a site.
 //! * [`specialization`]: the values that pipelines give the constants of a module.
-//! * [`site_json`]: site tables from JSON.
 //! * [`float_format`]: values and shortest decimals of the floating-point formats.
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
-//! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
-//! * [`print`]: prints of shaders, which end nothing.
+//! * [`decode`], [`format`](mod@format), [`message_text`]: a payload to typed values, and to text.
+//! * [`print`](mod@print): prints of shaders, which end nothing.
 //! * [`shadow_area`]: where a check records accesses to shared memory that has no room for that.
-//! * [`report`]: all aborts of a device, as text for people and JSON for programs.
+//! * [`rules`]: rules that select places in code.
+//!
+//! The crate `vkabort_report` makes reports of them.
 //!
 //! The crate does not use Vulkan, and it does not trust the memory that it reads: a snapshot is copied first and indexed
 //! with checks, so that a torn or hostile arena yields fewer records, never a panic.
@@ -59,19 +53,18 @@ pub mod framing;
 pub mod hex;
 pub mod invocation;
 pub mod layout;
-pub mod message;
 pub mod message_data;
+pub mod message_text;
 pub mod message_type;
 pub mod print;
-pub mod race;
 pub mod records;
-pub mod report;
+pub mod rules;
 pub mod scalar;
+pub mod scalar_spelling;
 pub mod scalar_type;
 pub mod shadow_area;
 pub mod shared_access;
 pub mod site;
-pub mod site_json;
 pub mod site_values;
 pub mod snapshot;
 pub mod specialization;

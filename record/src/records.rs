@@ -72,7 +72,7 @@ impl From<Vec<u8>> for Contents {
 
 /// Equal for records of one site whose messages are equal, or whose messages and values are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum ContentsKey<'a> {
+pub enum ContentsKey<'a> {
     /// The bytes.
     Bytes(Cow<'a, [u8]>),
     /// The words of a compact record that differ.
@@ -144,7 +144,7 @@ impl Records {
     }
 
     /// Returns what identifies the message of a record among those of its site. `records`: all of one site.
-    pub(crate) fn message_keys<'a>(&'a self, records: &[&'a Record]) -> impl Fn(&'a Record) -> ContentsKey<'a> {
+    pub fn message_keys<'a>(&'a self, records: &[&'a Record]) -> impl Fn(&'a Record) -> ContentsKey<'a> {
         let template = records.iter().find_map(|record| self.template(record));
         let of_message = template.and_then(Template::leading_message_values);
         move |record| {
@@ -157,7 +157,7 @@ impl Records {
     }
 
     /// Identifies the message and the values of a record among those of its site.
-    pub(crate) fn contents_key<'a>(&'a self, record: &'a Record) -> ContentsKey<'a> {
+    pub fn contents_key<'a>(&'a self, record: &'a Record) -> ContentsKey<'a> {
         match &record.contents {
             Contents::Bytes { bytes, .. } => ContentsKey::Bytes((&**bytes).into()),
             Contents::Compact { .. } => ContentsKey::Words(self.compact_words(record)),

@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The conversion of the number of an access, behind that of its invocation or subgroup.
+pub const ACCESS: &str = " (access %u)";
+/// The verb of an access of any kind.
+pub const ACCESSED: &str = "is accessed by";
+/// The conversion of the number of other readers that are known of, behind [`ACCESS`], and the verb of the store that races with them.
+pub const OTHERS: &str = " and %u or more others, and stored by";
+
 /// What an access does to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,7 +4,7 @@ pub use crate::result::describe as case;
 use crate::{CaseResult, Outcome};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-use vkabort_record::escape::Styled;
+use vkabort_report::Styled;
 
 /// Width of the column of names.
 const NAME: usize = 46;

@@ -4,8 +4,8 @@ use crate::choice::{Choice, Named};
 use crate::value::{bytes, number};
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::Checks;
-use vkabort_record::report::{Filter, SanitizeFilter};
+use vkabort_instrument::{Checks, SanitizeFilter};
+use vkabort_report::Filter;
 
 /// A time limit of at most 10 minutes.
 pub(crate) const TIMEOUT: Form = Form::Milliseconds { min: 1, max: 600_000 };

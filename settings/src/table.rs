@@ -9,9 +9,11 @@ use crate::setting::{Row, View};
 use crate::value::nearest;
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::{Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, Trap, Values};
+use vkabort_instrument::{
+    Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_VALUES_SIZE, LoopPoll, SanitizeFilter, Trap, Values,
+};
 use vkabort_record::layout::{DEFAULT_MAX_MESSAGE_BYTES, MAX_VALUE_UNITS, UNIT_BYTES};
-use vkabort_record::report::{Filter, SanitizeFilter};
+use vkabort_report::Filter;
 
 /// Largest value of settings that the Vulkan Configurator shows as an integer of 32 bits.
 const MAX_INT: u32 = i32::MAX as u32;

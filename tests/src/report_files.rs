@@ -3,8 +3,8 @@
 use crate::files;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
-use vkabort_record::report::Report;
-use vkabort_record::report::json::SCHEMA_VERSION;
+use vkabort_report::Report;
+use vkabort_report::json::SCHEMA_VERSION;
 
 /// Path of an expected report.
 pub fn file(name: &str, extension: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use vkabort_record::report::Report;
+use vkabort_report::Report;
 use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::root;

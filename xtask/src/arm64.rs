@@ -11,8 +11,9 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{layer, process, target};
 
 /// Packages whose unit tests start no other program: qemu runs only the program that it is started with.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "vkabort-record",
+    "vkabort-report",
     "vkabort-spirv",
     "vkabort-options",
     "vkabort-analysis",

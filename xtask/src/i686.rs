@@ -16,8 +16,9 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::{process, store, target};
 
 /// Packages whose unit tests run. They start with the dynamic linker of the unpacked system.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "vkabort-record",
+    "vkabort-report",
     "vkabort-spirv",
     "vkabort-options",
     "vkabort-analysis",

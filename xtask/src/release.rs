@@ -12,10 +12,11 @@ use vkabort_test_kit::{process, root};
 type Slow = (&'static [&'static str], &'static [&'static str]);
 
 /// What every command covers.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "Cargo.lock",
     "Cargo.toml",
     "record",
+    "report",
     "instrument",
     "vk-ext",
     "layer",

@@ -11,10 +11,10 @@ use vkabort_instrument::Values;
 use vkabort_record::compact::{Origin, Tag};
 use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, commit_word, header};
-use vkabort_record::report::json::{Entry, read_log};
-use vkabort_record::report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 use vkabort_record::site::CodeHash;
 use vkabort_record::snapshot::Snapshot;
+use vkabort_report::json::{Entry, read_log};
+use vkabort_report::{Filter, ModuleInfo, Report, ReportOptions, SiteReport};
 
 /// Larger than any `maxShaderAbortMessageSize`: the largest arena of the layer is not larger.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use vkabort_instrument::Checks;
-use vkabort_record::report::{Filter, Totals};
 use vkabort_record::site::ModuleHash;
+use vkabort_report::{Filter, Totals};
 use vkabort_settings::IMPLICATIONS;
 
 /// Interval at which the log is read.

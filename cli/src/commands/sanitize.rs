@@ -6,10 +6,10 @@ use crate::{io, settings};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use vkabort_instrument::SanitizeFilter;
 use vkabort_instrument::{
     Checks, DEFAULT_LOOP_BUDGET, Hooks, Instrumented, LoweredFeatures, Options, Outcome, Sanitize, instrument_with,
 };
-use vkabort_record::report::SanitizeFilter;
 
 /// Arguments of `vkabort sanitize`.
 #[derive(Args)]

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use vkabort_instrument::Options;
 use vkabort_record::escape::one_line;
 use vkabort_record::message_type::{Length, Type};
-use vkabort_record::report::show_location;
 use vkabort_record::site::{EntryPoint, Site, SiteTable};
 use vkabort_record::specialization::{LocalSize, SpecConstant};
 use vkabort_record::stage::stage_name;
+use vkabort_report::show_location;
 
 /// Arguments of `vkabort sites`.
 #[derive(Args)]

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use vkabort_record::invocation::Invocation;
-use vkabort_record::message::Message;
-use vkabort_record::report::{DroppedPrints, PrintLine, PrintPlace, Report, Sample, SiteReport};
 use vkabort_record::site::Location;
+use vkabort_report::Message;
+use vkabort_report::{DroppedPrints, PrintLine, PrintPlace, Report, Sample, SiteReport};
 use vkabort_spirv_builder::op::{self, capability, decoration, execution_mode, execution_model};
 use vkabort_spirv_builder::{Builder, push, string};
 

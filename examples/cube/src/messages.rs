@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Arc;
 use vkabort_instrument::{Options, Values};
 use vkabort_record::framing;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_report::{ModuleInfo, Report, ReportOptions};
 
 /// The messages of the shaders that aborted, with their source lines.
 pub fn read(device: &Device) -> Result<String> {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use vkabort_gpu::{Gpu, Query, describe, khr, show};
 use vkabort_instrument::Options;
 use vkabort_record::framing;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_report::{ModuleInfo, Report, ReportOptions};
 
 fn main() -> ExitCode {
     match run() {

@@ -3,8 +3,7 @@
 use vkabort_analysis::callgraph::Reach;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::frames::collect_frames;
-use vkabort_options::Options;
-use vkabort_record::report::PlantingPlace;
+use vkabort_options::{Options, PlantingPlace};
 use vkabort_record::site::{Frame, Location, ModuleHash};
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::index::source_text::Texts;

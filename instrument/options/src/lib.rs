@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod sanitize;
+mod sanitize_filter;
 
 pub use sanitize::{
     CHECKS, Check, CheckRow, Checks, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY, LoopTimeout, Sanitize,
 };
+pub use sanitize_filter::{PlantingPlace, SanitizeFilter};
 
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};

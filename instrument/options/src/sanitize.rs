@@ -1,8 +1,8 @@
 //! The checks that the sanitizer plants, and its options.
 
+use crate::sanitize_filter::SanitizeFilter;
 use std::fmt;
 use std::str::FromStr;
-use vkabort_record::report::SanitizeFilter;
 
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;

@@ -17,7 +17,7 @@ use crate::sync::{Arc, Mutex, Ordering};
 use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
 use vkabort_instrument::Options;
-use vkabort_record::report::{Duplicates, Totals};
+use vkabort_report::{Duplicates, Totals};
 
 /// A device.
 pub struct Device {

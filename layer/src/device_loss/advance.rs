@@ -149,7 +149,7 @@ impl Device {
             }
         }
         if let Some((records, suspects)) = new {
-            report::report_and_continue(self, state, &records, suspects, is_new_submit);
+            report::report_and_continue(self, state, records, suspects, is_new_submit);
             state.objects.forget_destroyed(destroyed);
         }
         false

@@ -12,7 +12,7 @@ use crate::device::{AbortState, Device};
 use crate::locks::lock;
 use crate::sync::Arc;
 use ash::vk::{self, Handle};
-use vkabort_record::report::QueueUse;
+use vkabort_report::QueueUse;
 
 /// The number of submissions to each queue before a wait begins.
 #[derive(Default)]

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An action keeps its arguments that are numbers (`device::features::recordings::action::Argument`), by their names, from which
-//! `record::report::commands` tells what they admit. `pipelines` is the bind point of the pipeline that it runs. `draws` is an
+//! `vkabort_report::PendingCommand` tells what they admit. `pipelines` is the bind point of the pipeline that it runs. `draws` is an
 //! expression for the first vertex or index and the count of each draw, for commands with a list of them.
 //!
 //! A test holds the actions against the Vulkan registry. Not in the table are commands that run no shader of SPIR-V:

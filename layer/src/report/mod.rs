@@ -1,18 +1,17 @@
-//! Builds the report of an abort or a loss and delivers it: to the log, to the application's debug-utils messengers, to the
-//! dump folder and to the fault queries. The report itself is data of the `record` crate.
+//! Reports of aborts and losses, in three steps: `gather` reads the sources, `build` makes the report of them, and `deliver` passes it
+//! to the log, the application's debug-utils messengers and the dump folder.
+//!
+//! The sentences about sites, counts and commands are in the crate `vkabort_report`; those about a lost device in `loss_text`, about
+//! pending command buffers in `gather::pending_buffers`, and about the driver's own fault records in `gather::driver_fault`.
 
+mod build;
 mod deliver;
-pub mod driver_fault;
-mod dump;
 pub mod fault_info;
+mod gather;
 mod loss_report;
-mod messengers;
-mod native;
-mod pending_commands;
-mod prints;
-mod process_exit;
-mod queue_progress;
+mod loss_text;
 
 pub use deliver::closing_text;
-pub use loss_report::{Cause, has_losing_abort, report_and_continue, report_loss};
-pub use prints::{deliver_last_prints, deliver_prints};
+pub use deliver::prints::{deliver_last_prints, deliver_prints};
+pub use gather::Cause;
+pub use loss_report::{has_losing_abort, report_and_continue, report_loss};

@@ -10,7 +10,7 @@ pub fn fits(ty: &Type, bytes: usize) -> bool {
 }
 
 /// Size in bytes of every message of this type. `None` if pipelines specialise the length of an array.
-pub(crate) fn fixed_size(ty: &Type) -> Option<usize> {
+pub fn fixed_size(ty: &Type) -> Option<usize> {
     let mut specialised = Specialised::default();
     specialised.collect(ty, 0);
     let is_fixed = specialised.constants.is_empty() && specialised.expressions == 0;

@@ -15,21 +15,21 @@ use crate::scalar_type::ScalarType;
 use crate::value::{Field, Value};
 
 /// A payload decoded without a message type.
-pub(crate) struct Guess {
+pub struct Guess {
     /// Whether the payload follows the convention; otherwise it is shown as words.
-    pub(crate) follows_convention: bool,
+    pub follows_convention: bool,
     /// The message as text.
-    pub(crate) text: String,
+    pub text: String,
     /// Disagreements between format and bytes, one sentence each.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// The values.
-    pub(crate) value: Value,
+    pub value: Value,
     /// Bytes that no value covers.
-    pub(crate) rest: Vec<u8>,
+    pub rest: Vec<u8>,
 }
 
 /// Decodes a payload by the convention of GLSL and Slang, or else as words.
-pub(crate) fn guess(bytes: &[u8]) -> Guess {
+pub fn guess(bytes: &[u8]) -> Guess {
     leading_text(bytes).map_or_else(|| words(bytes), |text| by_convention(bytes, text))
 }
 

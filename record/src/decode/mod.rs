@@ -1,11 +1,11 @@
 //! Payload bytes to typed values: by the message type of the abort site, or by convention without one.
 
 mod array_length;
-pub(crate) mod convention;
+mod convention;
 mod payload;
 
-pub use array_length::fits;
-pub(crate) use array_length::fixed_size;
+pub use array_length::{fits, fixed_size};
+pub use convention::{Guess, guess};
 pub use payload::{Decoded, decode};
 
 /// Types nested deeper than this are left as bytes: shaders are not, and JSON readers stop at 128 levels.

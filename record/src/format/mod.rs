@@ -9,3 +9,4 @@ pub(crate) mod specifier;
 pub(crate) mod value_display;
 
 pub use apply::{Formatted, apply};
+pub use value_display::show;

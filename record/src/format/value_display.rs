@@ -9,7 +9,7 @@ use crate::value::{Field, Value};
 const SHOWN_ELEMENTS: usize = 16;
 
 /// A value on one line: `7`, `(1, 2, 3)`, `[1, 2, ... 65534 more]`, `{index: 7, position: (0.5, 0.5)}`.
-pub(crate) fn show(value: &Value) -> String {
+pub fn show(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     out

@@ -123,7 +123,7 @@ pub fn build_decoder() -> Result<PathBuf> {
     built(&DEV, "vkabort_decode")
 }
 
-/// Builds the crash handler in Rust, an example of `vkabort-record`. Returns its path.
+/// Builds the crash handler in Rust, an example of `vkabort-report`. Returns its path.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use crate::sync::Ordering;
 use std::sync::PoisonError;
 use vk_ext::FaultInfo;
 
-/// See `layer/src/report/loss_report.rs`.
+/// See `layer/src/report/gather/mod.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A shader aborted.
@@ -58,9 +58,9 @@ pub fn has_losing_abort(_: &Device, _: &AbortState, _: &Records) -> bool {
 pub fn deliver_prints(_: &Device, _: &AbortState) {}
 
 /// Keeps the report of aborts after which the device continues.
-pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Suspects, _: bool) {
+pub fn report_and_continue(device: &Device, _: &AbortState, records: Records, _: Suspects, _: bool) {
     if !records.is_empty() {
-        deliver(device, None, records.clone());
+        deliver(device, None, records);
     }
 }
 

@@ -15,10 +15,10 @@ use vkabort_instrument::{
     instrument, sites,
 };
 use vkabort_record::framing::split;
-use vkabort_record::message::Message;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
 use vkabort_record::snapshot::Snapshot;
+use vkabort_report::Message;
+use vkabort_report::{ModuleInfo, Report, ReportOptions};
 
 /// Address of the table of buffers, which the check of addresses needs.
 const BUFFER_TABLE: u64 = 0x10_0000;

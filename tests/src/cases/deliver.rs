@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use vkabort_oracle::words::from_bytes;
 use vkabort_record::framing::message_data;
-use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
+use vkabort_report::Report;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 
 pub(super) const CASES: &[Case] = cases! {

@@ -12,7 +12,7 @@ use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Gpu, Kernel, ShaderSource};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
-use vkabort_record::report::json::{Entry, read_log};
+use vkabort_report::json::{Entry, read_log};
 
 const PRINTF: &[(&str, &str)] = &[("printf", "on")];
 const INVOCATIONS: &[(&str, &str)] = &[("printf", "invocations")];

@@ -1,4 +1,4 @@
-//! The crash handlers decode messages of a lost device: one in C with the C library, one in Rust with `vkabort-record`.
+//! The crash handlers decode messages of a lost device: one in C with the C library, one in Rust with `vkabort-report`.
 
 use crate::glslang;
 use anyhow::{Context, Result, ensure};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_record::framing::message_data;
-use vkabort_record::report::Report;
+use vkabort_report::Report;
 use vkabort_test_kit::cargo::Profile;
 use vkabort_test_kit::decoder::{self, Layout};
 use vkabort_test_kit::scratch::TempDir;

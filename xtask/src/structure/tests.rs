@@ -3,7 +3,7 @@ use crate::toolchain;
 use anyhow::ensure;
 use serde_json::Value;
 use std::fs;
-use vkabort_test_kit::root;
+use vkabort_test_kit::{process, root};
 
 /// The folders of the crates of the workspace.
 fn crates() -> Result<Vec<PathBuf>> {
@@ -84,6 +84,22 @@ fn the_crates_of_the_rewriter_know_only_those_below_them() -> Result<()> {
             .filter(|one| BELOW.iter().any(|(of, _)| of == one));
         let refused = of_rewriter.filter(|one| !allowed.contains(&one.as_str()));
         found.extend(refused.map(|one| format!("{name} depends on {one}")));
+    }
+    ensure!(found.is_empty(), "{}", found.join("\n"));
+    Ok(())
+}
+
+/// The rewriter and the contract that it writes to format nothing: what makes sentences, JSON and filters is in `report`.
+#[test]
+fn the_rewriter_depends_on_no_formatter() -> Result<()> {
+    const FORMATTERS: [&str; 4] = ["annotate-snippets", "serde_json", "vkabort-report", "wildmatch"];
+    let mut found = Vec::new();
+    for package in ["vkabort-instrument", "vkabort-record"] {
+        let mut tree = toolchain::cargo(&["tree", "--locked", "--edges", "normal,build", "--prefix", "none"]);
+        let tree = process::output(tree.args(["--format", "{p}", "--package", package]))?;
+        let names = tree.lines().filter_map(|line| line.split_whitespace().next());
+        let formatters = names.filter(|name| FORMATTERS.contains(name));
+        found.extend(formatters.map(|name| format!("{package} depends on {name}")));
     }
     ensure!(found.is_empty(), "{}", found.join("\n"));
     Ok(())

@@ -28,6 +28,7 @@ const LINTED: &[&str] = &[
 /// The crates whose unit tests run in Wine.
 const TESTED: &[&str] = &[
     "record",
+    "report",
     "spirv",
     "options",
     "analysis",

@@ -1,7 +1,8 @@
 //! Findings as compilers print theirs, so that editors and build systems recognise them.
 
 use super::finding::Finding;
-use vkabort_record::escape::{Styled, one_line};
+use vkabort_record::escape::one_line;
+use vkabort_report::Styled;
 
 /// A line for each finding.
 pub fn document(findings: &[Finding], color: bool) -> Styled {

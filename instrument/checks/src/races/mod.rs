@@ -50,7 +50,7 @@ use super::scalars::{find, quote};
 use log::{MAX_WORDS, element};
 use stretch::{Entry, Stretches};
 use vkabort_options::Check;
-use vkabort_record::race::{ACCESS, ACCESSED, OTHERS};
+use vkabort_record::shared_access::{ACCESS, ACCESSED, OTHERS};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Id, op};
 use word::{Kind, write_is, write_site, write_who};
@@ -183,7 +183,7 @@ impl Text {
         }
     }
 
-    /// The message of a race with the access in `other`. The host replaces parts of it (`vkabort_record::race`).
+    /// The message of a race with the access in `other`. The host replaces parts of it (`vkabort_report`).
     fn message(&self, out: &mut Emitter, other: Id) -> Message {
         let uint = out.uint();
         let (who, site) = (write_who(out, other), write_site(out, other));

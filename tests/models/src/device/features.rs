@@ -22,7 +22,7 @@ pub mod prints {
 pub mod recordings {
     use crate::device::state::Queue;
     use crate::sync::Arc;
-    use vkabort_record::report::QueueUse;
+    use vkabort_report::QueueUse;
 
     /// Stands for a recording.
     pub struct Recording;

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use vkabort_instrument::{Arena, Instrumented, Options, Values};
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES};
-use vkabort_record::report::{ModuleInfo, NamedValue, Report, ReportOptions, Sample};
 use vkabort_record::scalar::{self, Scalar};
 use vkabort_record::snapshot::Snapshot;
 use vkabort_record::value::Value as Shown;
+use vkabort_report::{ModuleInfo, NamedValue, Report, ReportOptions, Sample};
 
 /// Calls of `due` among which the abort of an invocation is chosen.
 const MAX_CALLS: u32 = 12;

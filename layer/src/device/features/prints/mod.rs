@@ -1,6 +1,6 @@
 //! Prints of shaders, from the memory that shaders write them to.
 //!
-//! `report::prints` delivers them. No work is added to the device, and nothing waits for it.
+//! `report::deliver::prints` delivers them. No work is added to the device, and nothing waits for it.
 
 mod chunks;
 mod numbers;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 pub use tables::PrintTables;
 use vkabort_instrument::Options;
 use vkabort_record::print::layout::CHUNKS;
-use vkabort_record::report::{DroppedPrints, PrintLine};
+use vkabort_report::{DroppedPrints, PrintLine};
 
 /// Prints that are kept for the dump of an abort.
 const HISTORY: usize = 1000;

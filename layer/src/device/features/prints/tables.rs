@@ -6,8 +6,8 @@ use std::sync::Arc;
 use vkabort_instrument::PrintNumbers;
 use vkabort_record::print::layout::SHARED_COUNTER;
 use vkabort_record::print::record::{PrintRecord, PrintShape};
-use vkabort_record::report::{PrintLine, PrintPlace};
 use vkabort_record::site::{CodeHash, SiteTable};
+use vkabort_report::{PrintLine, PrintPlace};
 
 /// The prints of the modules that a device has rewritten. They are kept as long as the device, since prints may be delivered after
 /// their pipelines are destroyed.

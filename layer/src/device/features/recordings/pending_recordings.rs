@@ -3,7 +3,7 @@
 use super::recording::Recording;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vkabort_record::report::QueueUse;
+use vkabort_report::QueueUse;
 
 /// The work that may have aborted.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Recordings: the actions of a command buffer, which draw, dispatch or trace, and the state that they depend on, as a stream of words.
 //!
 //! A step is a word with its kind in the low 8 bits and the number of words behind it in the others, and these words. An action of
-//! three arguments takes 16 bytes. `report::commands` replays the stream.
+//! three arguments takes 16 bytes. `report::gather::replay` replays the stream.
 
 use super::action::{ACTIONS, Action, ActionNumber, halves, whole};
 use crate::device::features::markers::Slot;
