@@ -24,6 +24,8 @@
 //! drivers know the buffer; columns of row-major matrices, whose components are apart; cooperative matrices and copies of a computed
 //! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
 //! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
+//!
+//! The decisions and their reasons: `docs/design/memory-checks.md`.
 
 mod base;
 pub(super) mod buffer_finder;
