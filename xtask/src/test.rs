@@ -1,6 +1,4 @@
 //! `cargo xtask test` installs what is missing and runs every check; `cargo xtask bench` runs the benchmarks.
-//!
-//! The decisions and their reasons: `docs/design/testing.md`.
 
 use crate::times::Times;
 use crate::{debian, deny, generate, provision, toolchain};

@@ -13,6 +13,8 @@
 //!                                            %v = Load %float %q Aligned 4
 //! ```
 //!
+//! The decisions and their reasons: `docs/design/memory-checks.md`.
+//!
 //! Accesses outside of buffers and misaligned ones are undefined (Vulkan specification, "Physical Storage Buffer Access"; SPIR-V
 //! specification, Memory Operands, Aligned). The check is planted in front of the access, which a failing invocation does not make. The
 //! layer knows the buffers and publishes a table of them (`vkabort_record::buffer_table`). It is searched once for each pointer that
@@ -24,8 +26,6 @@
 //! drivers know the buffer; columns of row-major matrices, whose components are apart; cooperative matrices and copies of a computed
 //! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
 //! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
-//!
-//! The decisions and their reasons: `docs/design/memory-checks.md`.
 
 mod base;
 pub(super) mod buffer_finder;
