@@ -43,6 +43,8 @@
 //! abort before a loop that may wait for it sets ABORTED at once. The capacity exceeds the largest record, so the first one
 //! always fits. Before the addition an invocation loads CURSOR, and adds only 1 to DROPPED if that is past the capacity. Those
 //! that pass it themselves are counted there, and correct DROPPED if their record has several slots.
+//!
+//! The decisions and their reasons: `docs/design/records.md`.
 
 /// Bytes in a unit: the granularity of LENGTH.
 pub const UNIT_BYTES: u32 = 16;

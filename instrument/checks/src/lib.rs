@@ -14,6 +14,8 @@
 //! A check is a row of `vkabort_options::checks` and a file with one function, `plant`: it finds the places in a function of the shader
 //! and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
+//!
+//! The decisions and their reasons: `docs/design/checks.md`.
 #![forbid(unsafe_code)]
 #![expect(
     missing_docs,

@@ -1,4 +1,6 @@
 //! `vkCreateDevice`: from the application's create-info, or from an edited copy of it on a device that uses the extensions.
+//!
+//! The decisions and their reasons: `docs/design/devices.md`.
 
 use super::command;
 use super::creation_failure::{Failure, result_of};

@@ -12,6 +12,8 @@
 //!
 //! A test holds the actions against the Vulkan registry. Not in the table are commands that run no shader of SPIR-V:
 //! [`WITHOUT_SHADERS`].
+//!
+//! The decisions and their reasons: `docs/design/commands.md`.
 
 /// Passes the rows of all recorded commands to the macro `$with`, in groups.
 macro_rules! recorded {

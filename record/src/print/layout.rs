@@ -25,6 +25,8 @@
 //!
 //! NUMBER stands for code and site, which say how long the record is: few words are stored, and drivers for CPUs execute each store of
 //! a print that no invocation takes. The host stores zeros in a chunk before it is used again, so shaders store no padding.
+//!
+//! The decisions and their reasons: `docs/design/prints.md`.
 
 use crate::layout::{COMMIT_MAGIC, UNIT_BYTES};
 

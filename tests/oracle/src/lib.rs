@@ -2,6 +2,8 @@
 //!
 //! [`generate`] creates valid modules, [`plant`] adds aborts to any module, and [`interpret`] runs a module and its
 //! rewrite, so that [`check`] can compare them invocation by invocation and byte by byte.
+//!
+//! The decisions and their reasons: `docs/design/testing.md`.
 #![forbid(unsafe_code)]
 
 pub mod check;

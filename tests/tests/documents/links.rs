@@ -104,6 +104,9 @@ fn every_link_leads_somewhere() -> Result<()> {
     ] {
         paths.push(root().join(name));
     }
+    for entry in fs::read_dir(root().join("docs/design"))? {
+        paths.push(entry?.path());
+    }
     let mut pages = BTreeMap::new();
     for path in paths {
         let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

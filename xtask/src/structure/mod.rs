@@ -1,4 +1,4 @@
-//! Checks of the source text: import circles and refused identifiers.
+//! Checks of the source text: import circles and refused identifiers; and of the documents about it.
 //!
 //! An import circle is a set of modules of one crate that import each other, directly or by way of others.
 //!
@@ -34,6 +34,8 @@ fn rust_files(folder: &Path) -> Result<Vec<(PathBuf, TokenStream)>> {
     Ok(files)
 }
 
+#[cfg(test)]
+mod documents;
 #[cfg(test)]
 mod levels;
 #[cfg(test)]

@@ -215,39 +215,3 @@ fn circles_are_those_of_imports() -> Result<()> {
     }
     Ok(())
 }
-
-/// Files and folders of the repository, without those that builds write.
-fn paths(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default();
-        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-            paths(&path, found)?;
-        }
-        found.push(path);
-    }
-    Ok(())
-}
-
-/// Paths in documents are complete, or end the path of a file, without its `.rs`, or of a folder.
-#[test]
-fn files_that_documents_name_exist() -> Result<()> {
-    const WRITTEN: [&str; 3] = ["target/", "NAME", "VERSION"];
-    let mut all = Vec::new();
-    paths(&root(), &mut all)?;
-    let is_path = |word: &&str| word.contains('/') && word.starts_with(|c: char| c.is_ascii_lowercase());
-    let is_one_word = |word: &&str| !word.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-./".contains(c));
-    let mut missing = Vec::new();
-    for document in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
-        let text = fs::read_to_string(root().join(document))?;
-        let words = text.split('`').skip(1).step_by(2);
-        for word in words.filter(is_path).filter(is_one_word) {
-            let exists = |path: &PathBuf| path.ends_with(word) || path.ends_with(format!("{word}.rs"));
-            if !WRITTEN.iter().any(|written| word.contains(written)) && !all.iter().any(exists) {
-                missing.push(format!("{document}: {word}"));
-            }
-        }
-    }
-    ensure!(missing.is_empty(), "{}", missing.join("\n"));
-    Ok(())
-}

@@ -32,6 +32,8 @@
 //!
 //! Every item is evaluated once, after those that it becomes, and again only if one of a cycle of phis is taken back. An evaluation walks
 //! over the blocks between the definition and its uses.
+//!
+//! The decisions and their reasons: `docs/design/checks.md`.
 
 mod copies;
 mod items;

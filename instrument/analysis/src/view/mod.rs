@@ -20,7 +20,7 @@
 //! | `constant_exits` | can a compiler run a loop at compile time? |
 //! | `waiting_loops` | may a loop wait for another invocation? |
 //! | `unstored` | may a variable be read before anything is stored to it? |
-//! | `pass/values` | which variables have a value at an abort, and which? |
+//! | `captured_values` | which variables have a value at an abort, and which? |
 //!
 //! The parts:
 //!
@@ -35,6 +35,8 @@
 //!
 //! Everything is linear in the words of the function (with the logarithms of sorting), without recursion. An object whose parts are
 //! too many is one cell, and a function whose definitions are too many has no view: `ModuleView::given_up` says so.
+//!
+//! The decisions and their reasons: `docs/design/values.md`.
 
 mod access;
 mod accesses;

@@ -19,6 +19,8 @@
 //!
 //! `pointers`, `written` and `memory` classify reads, `shared_reads` has them by function, `provenance` follows values back on the view,
 //! and `results` summarizes functions, callees first.
+//!
+//! The decisions and their reasons: `docs/design/waiting-loops.md`.
 
 mod memory;
 mod pointers;

@@ -13,6 +13,8 @@
 //!                                            %v = Load %float %q Aligned 4
 //! ```
 //!
+//! The decisions and their reasons: `docs/design/memory-checks.md`.
+//!
 //! Accesses outside of buffers and misaligned ones are undefined (Vulkan specification, "Physical Storage Buffer Access"; SPIR-V
 //! specification, Memory Operands, Aligned). The check is planted in front of the access, which a failing invocation does not make. The
 //! layer knows the buffers and publishes a table of them (`vkabort_record::buffer_table`). It is searched once for each pointer that

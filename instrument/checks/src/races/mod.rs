@@ -25,6 +25,8 @@
 //! load by an invocation that then stores such a constant to the same scalar, where others store it later.
 //! Not planted: modules whose shared memory is laid out explicitly, has sizes that a pipeline may
 //! specialise; those with barriers of a scope that is not constant; workgroups of more than 1,024 invocations.
+//!
+//! The decisions and their reasons: `docs/design/memory-checks.md`.
 
 mod accesses;
 mod epochs;

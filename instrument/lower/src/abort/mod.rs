@@ -19,6 +19,8 @@
 //!
 //! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
 //! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
+//!
+//! The decisions and their reasons: `docs/design/ending.md`.
 
 mod code_limit;
 mod entry;

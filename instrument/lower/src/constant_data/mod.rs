@@ -9,6 +9,8 @@
 //! that no constant can hold, or that is better read from memory, becomes a table (`tables`).
 //!
 //! Not handled: element types other than integers of 8, 16, 32 and 64 bits.
+//!
+//! The decisions and their reasons: `docs/design/constant-data.md`.
 
 mod copy;
 mod data;

@@ -20,6 +20,8 @@
 //!
 //! Runs after `reconverge`, the last pass that moves exits. Functions that return only from loops stay as they are, with a
 //! warning.
+//!
+//! The decisions and their reasons: `docs/design/ending.md`.
 
 mod crossing;
 mod division;

@@ -27,6 +27,8 @@
 //! Not handled, and reported as errors: pointers and opaque handles that no instruction can rematerialise, composites of
 //! narrow values that the module may only store, instructions with unknown operands, and more inputs than a function has
 //! parameters.
+//!
+//! The decisions and their reasons: `docs/design/ending.md`.
 
 mod context;
 mod decorations;

@@ -16,6 +16,8 @@
 //!
 //! Not handled: values of other types than scalars, vectors, pointers and strings have no words. An entry point whose function is
 //! that of another stage too has no identity.
+//!
+//! The decisions and their reasons: `docs/design/prints.md`.
 
 mod arguments;
 mod find;

@@ -21,6 +21,8 @@
 //! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi: their
 //! exits stay as they are, with a warning. A selection that breaks out of a switch around it cannot become a switch: its
 //! exits go further out.
+//!
+//! The decisions and their reasons: `docs/design/waiting-loops.md`.
 
 mod detours;
 mod flow;
