@@ -2,10 +2,10 @@
 
 use super::accesses::{Access, Step};
 use super::message::Message;
+use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{Scalar, are_scalars, conversion, quote, write_conditions};
-use super::values::ValueFacts;
 use vkabort_analysis::effects::{EffectPoint, ValuePart};
 use vkabort_analysis::ranges::RangePoint;
 use vkabort_options::Check;

@@ -17,9 +17,9 @@
 
 use super::message::Message;
 use super::nan::means_nan;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
-use super::values::{ValueCheck, ValueFacts, plant_value};
 use smallvec::SmallVec;
 use vkabort_analysis::effects::{EffectPoint, ValuePart, component_count};
 use vkabort_analysis::expressions::Expressions;

@@ -30,36 +30,36 @@ mod code;
 mod convert;
 mod divide;
 mod filter;
-mod growth;
 mod guard;
 mod helper;
 mod indexing;
 mod initialized;
 mod invalid;
-mod limits;
 mod loop_clock;
+mod loop_limits;
 mod loop_positions;
 mod loops;
 mod message;
 mod module;
 mod nan;
+mod operand_checks;
 mod place;
 mod planter;
 mod races;
 mod repetitions;
 mod scalars;
 mod shift;
+mod size_budget;
 mod unreachable;
-mod values;
 mod variants;
 mod workgroup;
 
-use growth::LimitedChecks;
 use module::ModulePlanter;
 pub use module::Planting;
+use operand_checks::{ValueAnalyses, ValueFacts};
 use planter::Planter;
 use repetitions::Repetitions;
-use values::{ValueFacts, Values};
+use size_budget::SizeBudget;
 use vkabort_analysis::effects::Effects;
 use vkabort_analysis::ranges::Ranges;
 use vkabort_analysis::view::ModuleView;
@@ -67,7 +67,7 @@ use vkabort_options::Options;
 use vkabort_options::{CHECKS, Check, checks};
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -93,7 +93,7 @@ const PLANT: &[Plant] = checks!(plant_functions);
 /// What is known of a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
-    values: Values<'v, 'a, 'w>,
+    values: ValueAnalyses<'v, 'a, 'w>,
     repetitions: Table<FunctionIndex, Repetitions>,
 }
 
@@ -104,7 +104,12 @@ struct ModuleFacts<'v, 'a, 'w> {
 /// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
 /// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
 /// crashes on such an instruction.
-pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: ModuleHash) -> Result<(Edits, Planted)> {
+pub fn plant(
+    index: &Index<'_>,
+    options: &Options,
+    planting: Planting,
+    hash: ModuleHash,
+) -> Result<(Edits, PlantedAborts)> {
     let by_element = [
         capability::CooperativeMatrixReductionsNV,
         capability::CooperativeMatrixPerElementOperationsNV,
@@ -117,7 +122,7 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
     let view = ModuleView::new(index);
     let mut facts = ModuleFacts {
         view: &view,
-        values: Values {
+        values: ValueAnalyses {
             effects: Effects::new(&view),
             not_finite: Effects::of_not_finite(&view),
             ranges: Ranges::new(&view, options),
@@ -127,12 +132,12 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
             false => Table::default(),
         },
     };
-    let mut limited = LimitedChecks::new(options);
+    let mut budget = SizeBudget::new(options);
     loop {
-        let module = ModulePlanter::new(index, &limited.options, planting, hash);
+        let module = ModulePlanter::new(index, &budget.options, planting, hash);
         let (edits, planted) = plant_selected(&mut facts, module)?;
-        if !limited.leave_out(index, &edits, &planted) {
-            return Ok(limited.finish(edits, planted));
+        if !budget.leave_out(index, &edits, &planted) {
+            return Ok(budget.finish(edits, planted));
         }
     }
 }
@@ -141,7 +146,7 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
 fn plant_selected<'o, 'a: 'o, 'w>(
     facts: &mut ModuleFacts<'_, 'a, 'w>,
     mut module: ModulePlanter<'o, 'w>,
-) -> Result<(Edits, Planted)> {
+) -> Result<(Edits, PlantedAborts)> {
     let (index, checks) = (module.index, module.options.sanitize.checks);
     barriers::prepare(&mut module);
     if checks.contains(Check::Initialized) {

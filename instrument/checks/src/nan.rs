@@ -9,9 +9,9 @@
 //! but a store may use; structures, arrays and matrices; atomics; types of which the module says that it means NaN (`means_nan`).
 
 use super::message::Message;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_effect};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
-use super::values::{ValueCheck, ValueFacts, plant_effect};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 use vkabort_analysis::expressions::Expressions;

@@ -161,7 +161,7 @@ impl Device {
         match outcome {
             Ok(Outcome::Unchanged) => Ok(self.unchanged(state, words, features)),
             Ok(Outcome::Instrumented(new)) => {
-                if let Some(clock) = state.loop_clock.as_ref().filter(|_| new.looks_at_ticks) {
+                if let Some(clock) = state.loop_clock.as_ref().filter(|_| new.reads_ticks) {
                     clock.use_it();
                 }
                 if is_full {

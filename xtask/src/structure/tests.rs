@@ -63,7 +63,7 @@ fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
         "analysis/src/trip_count.rs",
         "analysis/src/unstored.rs",
         "analysis/src/waiting_loops",
-        "lower/src/values",
+        "lower/src/captured_values",
     ];
     const BUILDERS: [&str; 4] = ["Dominators", "successor_nodes", ".reversed()", "LoopNest::new"];
     let mut found = Vec::new();

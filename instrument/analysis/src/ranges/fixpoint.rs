@@ -5,8 +5,8 @@ mod compared;
 
 use super::facts::Facts;
 use super::interval::Range;
-use super::keys::Keys;
 use super::rules::{Operand, Rule, Solver, result};
+use super::value_numbers::ValueNumbers;
 use crate::view::FunctionView;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -22,7 +22,7 @@ pub(super) const MOST_STEPS: u32 = 64;
 
 /// Names, facts and ranges of one function.
 pub(super) struct FunctionRanges {
-    pub(super) keys: Keys,
+    pub(super) numbers: ValueNumbers,
     facts: Facts,
     /// As far as any was asked for.
     ranges: Table<NumberIndex, Solved>,
@@ -58,10 +58,10 @@ struct Node {
 
 impl FunctionRanges {
     pub(super) fn new(function: &FunctionView<'_, '_>) -> Self {
-        let mut keys = Keys::default();
+        let mut numbers = ValueNumbers::default();
         Self {
-            facts: Facts::new(function, &mut keys),
-            keys,
+            facts: Facts::new(function, &mut numbers),
+            numbers,
             ranges: Table::default(),
             at_places: HashMap::default(),
         }
@@ -69,7 +69,7 @@ impl FunctionRanges {
 
     /// Width of a number. `None` for what is not an integer.
     fn bits(&self, solver: &Solver<'_, '_, '_>, number: NumberIndex) -> Option<u32> {
-        solver.bits(self.keys.get(number)?)
+        solver.bits(self.numbers.get(number)?)
     }
 
     /// The range that was found for a number. `None` for numbers of code that is never reached.
@@ -154,7 +154,7 @@ impl FunctionRanges {
             let position = nodes.len();
             positions.insert(number, position);
             let bits = self.bits(solver, number).unwrap_or(64);
-            let rule = solver.rule(&mut self.keys, number, bits);
+            let rule = solver.rule(&mut self.numbers, number, bits);
             let mut needed = Numbers::new();
             for operand in rule.operands() {
                 needed.extend(self.compared(solver, operand, None));

@@ -20,7 +20,7 @@
 //! | `constant_exits` | can a compiler run a loop at compile time? |
 //! | `waiting_loops` | may a loop wait for another invocation? |
 //! | `unstored` | may a variable be read before anything is stored to it? |
-//! | `pass/values` | which variables have a value at an abort, and which? |
+//! | `captured_values` | which variables have a value at an abort, and which? |
 //!
 //! The parts:
 //!

@@ -4,8 +4,8 @@
 //! computed: a loop over the elements of a buffer does not search.
 
 use super::super::module::ModulePlanter;
+use super::super::operand_checks::ValueFacts;
 use super::super::planter::Planter;
-use super::super::values::ValueFacts;
 use super::buffer_finder::{BufferFinder, write_address};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;

@@ -28,18 +28,18 @@
 mod base;
 pub(super) mod buffer_finder;
 mod extent;
-pub(super) mod limits;
 mod offset;
 mod physical;
+pub(super) mod pointer_bounds;
 pub(super) mod searches;
 mod test;
 
 use super::accesses::{Access, accesses};
 use super::message::Message;
+use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::quote;
-use super::values::ValueFacts;
 use base::Bases;
 use physical::{Physical, Tested, physical};
 use smallvec::smallvec;

@@ -4,9 +4,9 @@ use super::super::module::ModulePlanter;
 use super::super::planter::Planter;
 use super::base::Base;
 use super::buffer_finder::write_address;
-use super::limits::{has_elements, write_sum};
 use super::offset::{MAX_BYTES, Offset};
 use super::physical::{Physical, Tested};
+use super::pointer_bounds::{has_elements, write_sum};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_runtime::{bool_constant, write_is_inside};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -82,14 +82,17 @@ impl Tests {
                 let (first, count) = self.elements(planter, base, [bytes, stride, physical.bytes, alignment]);
                 let (_, words) = self.address(planter, base);
                 let ModulePlanter {
-                    out, guards, limits, ..
+                    out,
+                    guards,
+                    pointer_bounds,
+                    ..
                 } = &mut *planter.module;
                 Test::Index {
                     index,
                     first,
                     count,
                     words,
-                    element: limits.element(out, guards),
+                    element: pointer_bounds.element(out, guards),
                     is_signed: planter.index.type_of(index) != out.uint(),
                 }
             }
@@ -108,9 +111,12 @@ impl Tests {
         let (address, _) = self.address(planter, base);
         *self.rooms.entry(base.range).or_insert_with(|| {
             let ModulePlanter {
-                out, guards, limits, ..
+                out,
+                guards,
+                pointer_bounds,
+                ..
             } = &mut *planter.module;
-            let function = limits.room(out, guards);
+            let function = pointer_bounds.room(out, guards);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let room = out.vector(uint, 2);
@@ -124,9 +130,12 @@ impl Tests {
         let (_, words) = self.address(planter, base);
         *self.elements.entry((base.range, key)).or_insert_with(|| {
             let ModulePlanter {
-                out, guards, limits, ..
+                out,
+                guards,
+                pointer_bounds,
+                ..
             } = &mut *planter.module;
-            let function = limits.elements(out, guards, stride);
+            let function = pointer_bounds.elements(out, guards, stride);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let pair = out.vector(uint, 2);

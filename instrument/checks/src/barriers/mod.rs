@@ -21,8 +21,8 @@
 //! shape of the code (`certain`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
-mod certain;
 pub(super) mod counters;
+mod uniform;
 
 use super::code::write_function;
 use super::message::Message;
@@ -32,8 +32,8 @@ use super::planter::Planter;
 use super::scalars::{find, literal, quote};
 use super::workgroup::shadow::WorkgroupShadow;
 use super::workgroup::size::is_in_workgroups;
-use certain::uncertain_barriers;
 use counters::Counter;
+use uniform::non_uniform_barriers;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::{memory_semantics, scope};
@@ -48,7 +48,7 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         return;
     }
     let index = module.index;
-    let mut offsets = uncertain_barriers(module);
+    let mut offsets = non_uniform_barriers(module);
     // What they order must be known, to let them order the counts, too.
     offsets.retain(|offset| literal(index, index.inst(*offset).id(3)).is_some());
     if offsets.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
     let word = shadow.reserve(1)?;
     let end = write_end(out, shadow, &mut module.guards, word, module.options.memory_barriers);
     barriers.ended = Some((word, end));
-    module.planted.end = Some(end);
+    module.planted.hooks.end = Some(end);
     for reach in module.graph.reach.values() {
         shadow.is_used(reach);
     }

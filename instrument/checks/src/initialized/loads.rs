@@ -1,7 +1,7 @@
 //! The loads of what may not be stored yet.
 
+use super::init_bits::InitBits;
 use super::layout::BitPlace;
-use super::shadow::Shadow;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use vkabort_analysis::effects::EffectPoint;
@@ -33,7 +33,7 @@ pub(super) struct CheckedPart {
 #[derive(Debug, Default)]
 pub(crate) struct UnstoredLoads<'w> {
     pub(super) loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
-    pub(super) shadows: HashMap<Id, Shadow>,
+    pub(super) init_bits: HashMap<Id, InitBits>,
     /// The word with the number of invocations of the workgroup that have ended.
     pub(super) ends: Option<u32>,
 }

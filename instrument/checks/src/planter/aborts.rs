@@ -1,7 +1,7 @@
 //! Writes planted aborts: as a branch over a block, or as a call where no invocation can leave.
 
 use super::Planter;
-use super::piece::Piece;
+use super::block_split::BlockSplit;
 use crate::guard::write_guard;
 use crate::message::Message;
 use crate::module::{ModulePlanter, Planting};
@@ -120,7 +120,10 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: place.offset,
             code: out.take_code(),
         };
-        self.pieces.entry(place.block).or_default().push(Piece::Code(split));
+        self.block_splits
+            .entry(place.block)
+            .or_default()
+            .push(BlockSplit::Code(split));
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.

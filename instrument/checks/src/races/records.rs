@@ -1,6 +1,6 @@
 //! The accesses to shared memory that `races` records.
 
-use super::super::workgroup::home::Home;
+use super::super::workgroup::shadow_location::ShadowLocation;
 use super::accesses::SharedAccess;
 use super::functions::RaceFunctions;
 use super::word::{self, Kind};
@@ -21,7 +21,7 @@ pub(crate) struct Races {
 pub(super) struct RecordedAccess {
     pub(super) access: SharedAccess,
     /// Where the shadow of its variable is, and its first word.
-    pub(super) home: Home,
+    pub(super) location: ShadowLocation,
     pub(super) base: u32,
     pub(super) site: u32,
     pub(super) line: Option<u32>,

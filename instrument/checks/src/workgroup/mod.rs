@@ -4,8 +4,8 @@
 pub(super) mod barrier;
 pub(super) mod block;
 mod block_protocol;
-pub(super) mod home;
 pub(super) mod layout;
 pub(super) mod shadow;
+pub(super) mod shadow_location;
 pub(super) mod shared_scalar;
 pub(super) mod size;

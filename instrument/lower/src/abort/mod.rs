@@ -50,7 +50,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::origins::Origins;
 use vkabort_spirv::edit::physical_addressing::declare_physical_addressing;
 use vkabort_spirv::edit::placeholder::Placeholders;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -83,17 +83,17 @@ pub fn lower(
     options: &Options,
     sites: &Sites,
     origins: &Origins,
-    planted: &Planted,
+    planted: &PlantedAborts,
 ) -> Result<Lowered> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
-    lowering.runtime.end = planted.end;
-    lowering.runtime.leave = planted.leave;
+    lowering.runtime.end = planted.hooks.end;
+    lowering.runtime.leave = planted.hooks.leave;
     for (number, function) in plan.functions_with_exits(index) {
         lowering.lower_function(number, function)?;
     }
     let templates = lowering.templates();
     let entries = lowering.write_entry_points();
-    lowering.write_planted(planted);
+    lowering.write_planted(&planted.hooks);
     lowering.declare(entries)?;
     Ok(Lowered {
         templates,

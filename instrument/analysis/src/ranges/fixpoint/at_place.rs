@@ -79,7 +79,7 @@ impl FunctionRanges {
         let current = self.refined(solver, &place, current, Some(more), &|number| self.solved(number))?;
         let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
-        let rule = (!is_done).then(|| solver.rule(&mut self.keys, number, bits));
+        let rule = (!is_done).then(|| solver.rule(&mut self.numbers, number, bits));
         let Some(Rule::Operation {
             opcode,
             extended,

@@ -1,13 +1,13 @@
 //! What is planted into a block, by its place.
 
-use super::stretch::is_computation;
+use super::effect_free_range::is_computation;
 use std::ops::Range;
 use vkabort_spirv::edit::rematerialize_handles::Split;
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::{Id, Inst, op};
 
 /// What a block is split by.
-pub(super) enum Piece<'w> {
+pub(super) enum BlockSplit<'w> {
     Code(Split),
     Test(Test<'w>),
 }
@@ -33,7 +33,7 @@ pub(super) struct Test<'w> {
     pub(super) behind: Position<'w>,
 }
 
-impl Piece<'_> {
+impl BlockSplit<'_> {
     pub(super) fn offset(&self) -> usize {
         match self {
             Self::Code(split) => split.offset,

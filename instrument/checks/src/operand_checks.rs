@@ -27,7 +27,7 @@ use vkabort_spirv::{Id, Inst, op};
 const MAX_COMPONENTS: u32 = 16;
 
 /// What checks know of the values of a module.
-pub(super) struct Values<'v, 'a, 'w> {
+pub(super) struct ValueAnalyses<'v, 'a, 'w> {
     pub(super) effects: Effects<'v, 'a, 'w>,
     /// The effects of NaN and infinities.
     pub(super) not_finite: Effects<'v, 'a, 'w>,
@@ -37,11 +37,11 @@ pub(super) struct Values<'v, 'a, 'w> {
 /// What checks know of the values of a function.
 pub(super) struct ValueFacts<'f, 'v, 'a, 'w> {
     pub(super) function: &'v FunctionView<'a, 'w>,
-    values: &'f mut Values<'v, 'a, 'w>,
+    values: &'f mut ValueAnalyses<'v, 'a, 'w>,
 }
 
 impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
-    pub(super) fn new(function: &'v FunctionView<'a, 'w>, values: &'f mut Values<'v, 'a, 'w>) -> Self {
+    pub(super) fn new(function: &'v FunctionView<'a, 'w>, values: &'f mut ValueAnalyses<'v, 'a, 'w>) -> Self {
         Self { function, values }
     }
 

@@ -8,21 +8,21 @@ use std::borrow::Cow;
 use vkabort_options::Options;
 use vkabort_options::{CHECKS, Check, CheckRow, Checks};
 use vkabort_spirv::edit::Edits;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::index::Index;
 
 /// Words of the functions of a large module.
 const LARGE: usize = 10_000;
 
 /// Options with fewer and fewer checks.
-pub(super) struct LimitedChecks<'o> {
+pub(super) struct SizeBudget<'o> {
     pub(super) options: Cow<'o, Options>,
     selected: Checks,
     /// A warning for each check that is left out.
     left_out: Vec<String>,
 }
 
-impl<'o> LimitedChecks<'o> {
+impl<'o> SizeBudget<'o> {
     pub(super) fn new(options: &'o Options) -> Self {
         Self {
             options: Cow::Borrowed(options),
@@ -32,7 +32,7 @@ impl<'o> LimitedChecks<'o> {
     }
 
     /// Takes a check from the options if the module grows too much with all of them.
-    pub(super) fn leave_out(&mut self, index: &Index<'_>, edits: &Edits, planted: &Planted) -> bool {
+    pub(super) fn leave_out(&mut self, index: &Index<'_>, edits: &Edits, planted: &PlantedAborts) -> bool {
         let Some((check, count)) = too_frequent(index, self.selected, edits, planted) else {
             return false;
         };
@@ -47,14 +47,14 @@ impl<'o> LimitedChecks<'o> {
     }
 
     /// What is planted, with the warnings.
-    pub(super) fn finish(self, edits: Edits, mut planted: Planted) -> (Edits, Planted) {
+    pub(super) fn finish(self, edits: Edits, mut planted: PlantedAborts) -> (Edits, PlantedAborts) {
         planted.warnings.extend(self.left_out);
         (edits, planted)
     }
 }
 
 /// The check to leave out, and the number of its sites. `None` if the module stays small enough.
-fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &Planted) -> Option<(Check, usize)> {
+fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &PlantedAborts) -> Option<(Check, usize)> {
     let first = index.functions.iter().next().map(|(_, function)| function.offset)?;
     let own = index.new_functions().saturating_sub(first);
     let is_small = own < LARGE || edits.growth_from(first) <= own;

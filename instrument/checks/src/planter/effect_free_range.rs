@@ -20,7 +20,7 @@ use vkabort_spirv::{Id, Inst, op, op_sets, operands};
 const MAX_INSTRUCTIONS: usize = 32;
 
 /// Instructions of a block that have no effect, from a test on.
-pub(super) struct Stretch<'i, 'w> {
+pub(super) struct EffectFreeRange<'i, 'w> {
     index: &'i Index<'w>,
     /// The imports of `GLSL.std.450`.
     glsl: &'i [Id],
@@ -31,7 +31,7 @@ pub(super) struct Stretch<'i, 'w> {
     reads_at_undefined: bool,
 }
 
-impl<'i, 'w> Stretch<'i, 'w> {
+impl<'i, 'w> EffectFreeRange<'i, 'w> {
     /// Nothing, from a word offset on.
     pub(super) fn new(index: &'i Index<'w>, glsl: &'i [Id], offset: usize) -> Self {
         Self {

@@ -8,25 +8,25 @@ use vkabort_spirv::{Id, op};
 
 /// Where the shadow of a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum ShadowLocation {
     Shared,
     Block,
 }
 
-/// The words of a home.
+/// The words of a location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum HomeWords<'a> {
+pub(crate) enum ShadowWords<'a> {
     /// Those of this variable.
     Shared(Id),
     Block(&'a ShadowBlock),
 }
 
-impl<'a> HomeWords<'a> {
+impl<'a> ShadowWords<'a> {
     /// The words that are reserved. `None` if there is no block.
-    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, home: Home) -> Option<Self> {
-        match home {
-            Home::Shared => Some(Self::Shared(shadow.variable(out))),
-            Home::Block => shadow.block.as_ref().map(Self::Block),
+    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, location: ShadowLocation) -> Option<Self> {
+        match location {
+            ShadowLocation::Shared => Some(Self::Shared(shadow.variable(out))),
+            ShadowLocation::Block => shadow.block.as_ref().map(Self::Block),
         }
     }
 

@@ -11,7 +11,7 @@ use vkabort_spirv::{Id, Inst, op};
 
 /// What a number of a function is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum NumberedPart {
     /// A part of a value; of a variable for what cannot change while the invocation runs: inputs, push constants, uniforms.
     Value(Id, Path),
     /// A part of what a definition of memory holds.
@@ -20,15 +20,15 @@ pub(super) enum Key {
 
 /// The numbers of one function, each once.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    all: Table<NumberIndex, Key>,
+pub(super) struct ValueNumbers {
+    all: Table<NumberIndex, NumberedPart>,
     /// The numbers of values that are numbers themselves, of parts of others, and of parts of memory.
     of_values: HashMap<Id, NumberIndex>,
     of_parts: HashMap<(Id, Path), NumberIndex>,
     of_memory: HashMap<(DefIndex, Path), NumberIndex>,
 }
 
-impl Keys {
+impl ValueNumbers {
     /// The number that is a part of a value. Amortised O(1) for each step: all values on the way get the number.
     pub(super) fn number(&mut self, function: &FunctionView<'_, '_>, value: Id, path: Path) -> NumberIndex {
         let mut at = (value, path);
@@ -39,10 +39,10 @@ impl Keys {
             }
             match step(function, at.0, &at.1) {
                 Step::Same(id, path) => passed.push(std::mem::replace(&mut at, (id, path))),
-                Step::End(key) => {
-                    let is_own = matches!(&key, Key::Value(id, path) if *id == at.0 && *path == at.1);
+                Step::End(part) => {
+                    let is_own = matches!(&part, NumberedPart::Value(id, path) if *id == at.0 && *path == at.1);
                     passed.extend((!is_own).then_some(at));
-                    break self.intern(key);
+                    break self.intern(part);
                 }
             }
         };
@@ -56,12 +56,12 @@ impl Keys {
     pub(super) fn held(&mut self, function: &FunctionView<'_, '_>, definition: DefIndex, path: Path) -> NumberIndex {
         match stored(function, definition, &path, usize::MAX) {
             Step::Same(id, path) => self.number(function, id, path),
-            Step::End(key) => self.intern(key),
+            Step::End(part) => self.intern(part),
         }
     }
 
     /// What a number is.
-    pub(super) fn get(&self, number: NumberIndex) -> Option<&Key> {
+    pub(super) fn get(&self, number: NumberIndex) -> Option<&NumberedPart> {
         self.all.get(number)
     }
 
@@ -82,15 +82,17 @@ impl Keys {
         }
     }
 
-    fn intern(&mut self, key: Key) -> NumberIndex {
+    fn intern(&mut self, part: NumberedPart) -> NumberIndex {
         let next = self.all.next_key();
-        let number = match &key {
-            Key::Value(id, path) if path.is_empty() => *self.of_values.entry(*id).or_insert(next),
-            Key::Value(id, path) => *self.of_parts.entry((*id, path.clone())).or_insert(next),
-            Key::Memory(definition, path) => *self.of_memory.entry((*definition, path.clone())).or_insert(next),
+        let number = match &part {
+            NumberedPart::Value(id, path) if path.is_empty() => *self.of_values.entry(*id).or_insert(next),
+            NumberedPart::Value(id, path) => *self.of_parts.entry((*id, path.clone())).or_insert(next),
+            NumberedPart::Memory(definition, path) => {
+                *self.of_memory.entry((*definition, path.clone())).or_insert(next)
+            }
         };
         if number == next {
-            self.all.push(key);
+            self.all.push(part);
         }
         number
     }
@@ -98,12 +100,12 @@ impl Keys {
 
 enum Step {
     Same(Id, Path),
-    End(Key),
+    End(NumberedPart),
 }
 
 /// What a part of a value is taken from. Each step leads to an instruction before it.
 fn step(function: &FunctionView<'_, '_>, value: Id, path: &Path) -> Step {
-    let end = || Step::End(Key::Value(value, path.clone()));
+    let end = || Step::End(NumberedPart::Value(value, path.clone()));
     let index = function.index;
     let Some(inst) = index.def(value) else { return end() };
     let earlier = |id: Id, path: Path| match index.def(id) {
@@ -170,7 +172,7 @@ fn loaded(function: &FunctionView<'_, '_>, load: &Inst<'_>, path: &Path) -> Opti
         return Some(stored(function, definition, &part, load.offset));
     }
     let (variable, part) = constant_memory(function.index, load.pointer(), path)?;
-    Some(Step::End(Key::Value(variable, part)))
+    Some(Step::End(NumberedPart::Value(variable, part)))
 }
 
 /// What a definition holds, if a store before the word offset `before` has stored just that.
@@ -178,7 +180,7 @@ fn stored(function: &FunctionView<'_, '_>, definition: DefIndex, part: &Path, be
     let mut at = definition;
     // Each step leads to a definition that dominates the one before.
     loop {
-        let end = || Step::End(Key::Memory(at, part.clone()));
+        let end = || Step::End(NumberedPart::Memory(at, part.clone()));
         let Some(found) = function.memory.definitions.get(at) else {
             return end();
         };

@@ -20,7 +20,7 @@ use vkabort_spirv::{Id, op};
 
 /// The bits of a variable.
 #[derive(Clone, Debug)]
-pub(super) struct Shadow {
+pub(super) struct InitBits {
     pub(super) layout: Layout,
     pub(super) variable: Id,
     pub(super) class: u32,
@@ -57,7 +57,7 @@ impl Sample {
     }
 }
 
-impl Shadow {
+impl InitBits {
     /// The variable with the bits.
     pub(super) fn variable(&self) -> Id {
         self.variable

@@ -12,7 +12,7 @@ use vkabort_spirv::index::{Function, Index};
 use vkabort_spirv::op;
 
 /// The workgroup barriers that not all invocations pass as often, by the shape of the code.
-pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
+pub(super) fn non_uniform_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
     let index = module.index;
     let barriers = |function: &Function| -> Vec<usize> {
         let insts = index.insts(function.offset, function.end);
@@ -41,7 +41,7 @@ pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
         else {
             continue;
         };
-        let blocks = CertainBlocks::new(index, function);
+        let blocks = UnconditionalBlocks::new(index, function);
         for call in module.graph.calls_in(number).iter() {
             let block = index.calls.get(call).map(|call| call.block);
             if let Some(callee) = module.graph.callee(call)
@@ -59,13 +59,13 @@ pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
 }
 
 /// The blocks that each invocation that returns from a function executes once: those in no loop that dominate every return.
-struct CertainBlocks {
+struct UnconditionalBlocks {
     graph: FunctionGraph,
     nest: LoopNest,
     returns: Vec<BlockIndex>,
 }
 
-impl CertainBlocks {
+impl UnconditionalBlocks {
     fn new(index: &Index<'_>, function: &Function) -> Self {
         let graph = FunctionGraph::new(index, function);
         let returns = |number: &BlockIndex| {

@@ -52,7 +52,7 @@ use vkabort_record::site_values::{Condition, Part, SiteValues, Variable};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::{AbortValues, ValuesOfAbort};
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::source_text::Texts;
 use vkabort_spirv::index::typed::BlockIndex;
@@ -64,7 +64,7 @@ use vkabort_spirv::op;
 /// # Errors
 ///
 /// Those of [`Layouts::message`].
-pub fn add_values(index: &Index<'_>, options: &Options, planted: &Planted) -> Result<(Edits, AbortValues)> {
+pub fn add_values(index: &Index<'_>, options: &Options, planted: &PlantedAborts) -> Result<(Edits, AbortValues)> {
     let expressions = Expressions::new(index);
     let mut pass = Pass {
         index,

@@ -27,14 +27,14 @@ const MAX_STRIDE: u32 = 1 << 30;
 
 /// Functions that find what is right behind a pointer, once they are needed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct PointerBounds {
     room: Option<Id>,
     /// By the stride.
     elements: HashMap<u32, Id>,
     element: Option<Id>,
 }
 
-impl Limits {
+impl PointerBounds {
     /// The function `vkabort_room`.
     pub(super) fn room(&mut self, out: &mut Emitter, functions: &mut Code) -> Id {
         *self.room.get_or_insert_with(|| write_room(out, functions))
