@@ -1,4 +1,4 @@
-//! Can a compiler run a loop at compile time, as far as its exits go? It can if an exit depends on nothing but constants.
+//! Finds loops that a compiler can run at compile time: an exit depends on nothing but constants.
 //!
 //! ```text
 //! for (uint left = 9; left != 0; left -= 2)

@@ -1,4 +1,4 @@
-//! How deep drivers nest conditions. Mesa turns each early return outside of loops into one more level, around all that
+//! Nesting depth of conditions in drivers. Mesa turns each early return outside of loops into one more level, around all that
 //! follows (`nir_lower_returns`), and inlines calls; its compiler for CPUs ignores conditions at more than 80 levels.
 
 use crate::callgraph::CallGraph;

@@ -77,7 +77,7 @@ use vkabort_spirv::op::capability;
 enum Plant {
     /// By blocks and instructions alone.
     Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
-    /// With what is known of values.
+    /// With facts about values.
     Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
 }
 
@@ -90,7 +90,7 @@ macro_rules! plant_functions {
 /// The functions that plant checks, in the order of [`CHECKS`].
 const PLANT: &[Plant] = checks!(plant_functions);
 
-/// What is known of a module before anything is planted.
+/// Facts about a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     values: ValueAnalyses<'v, 'a, 'w>,

@@ -1,4 +1,4 @@
-//! A module that checks are planted into: what its functions share.
+//! State that the checks of all functions of a module share.
 
 use super::addresses::buffer_finder::BufferFinder;
 use super::addresses::pointer_bounds::PointerBounds;
@@ -28,7 +28,7 @@ use vkabort_spirv::op::capability;
 use vkabort_spirv::words::{MAX_INST_WORDS, version};
 use vkabort_spirv::{Code, Id, Words, op};
 
-/// Where checks are planted.
+/// Constructs in which checks are planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planting {
     Nothing,
@@ -58,7 +58,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) counter: Option<Id>,
     /// Measures the time that loops run.
     pub(super) clock: Option<LoopClock>,
-    /// Looks at it in code without branches.
+    /// Reads it in code without branches.
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
     /// Tests addresses.
@@ -66,7 +66,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) pointer_bounds: PointerBounds,
     pub(super) searches: Searches,
     pub(super) helpers: Helpers,
-    /// Loads of what nothing may have stored.
+    /// Loads of memory that may be uninitialised.
     pub(super) unstored: UnstoredLoads<'w>,
     /// Private variables of checks, by the entry points that reach a use of them.
     pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,

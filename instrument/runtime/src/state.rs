@@ -11,7 +11,7 @@ use vkabort_spirv::index::spec_constants;
 use vkabort_spirv::op::{capability, memory_model, scope, storage_class};
 use vkabort_spirv::{Code, Id, op};
 
-/// What the shared functions depend on, and their ids so far.
+/// Inputs of the shared functions, and their ids so far.
 ///
 /// | file | adds |
 /// | --- | --- |

@@ -12,7 +12,7 @@ use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 
-/// What a pass returns: edits of the module, and a fact for the passes after it.
+/// Result of a pass: edits of the module, and a fact for the passes after it.
 pub(super) type Found = (Edits, Option<Fact>);
 
 /// A fact that a pass finds.
@@ -40,7 +40,7 @@ pub(super) enum Fact {
     Warning(String),
 }
 
-/// What the lowering of aborts leaves to other passes and to the host.
+/// Results of the lowering of aborts for other passes and the host.
 pub(super) struct LoweredAborts {
     pub(super) uses_constant_data: bool,
     pub(super) key_spec_id: Option<u32>,

@@ -1,4 +1,4 @@
-//! Rows of the table of passes, and what they work on.
+//! Rows of the table of passes, and the state that they work on.
 
 use super::facts::{Fact, Facts, Found};
 use crate::outcome::Hooks;
@@ -91,7 +91,7 @@ pub(super) fn selected(options: &Options) -> LoweredFeatures {
     }
 }
 
-/// What flows from pass to pass besides the words.
+/// State that flows from pass to pass besides the words.
 pub(super) struct State<'a> {
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
@@ -169,7 +169,7 @@ impl<'a> State<'a> {
         self.numbered.of(self.origins.of(offset)?)
     }
 
-    /// What the site table depends on besides the module.
+    /// Inputs of the site table besides the module.
     pub(super) fn site_inputs(&self) -> SiteInputs<'_> {
         SiteInputs {
             options: self.options,

@@ -1,4 +1,4 @@
-//! The uses of what memory holds.
+//! Uses of the contents of memory.
 
 use super::items::{Item, Items};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
@@ -106,7 +106,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         }
     }
 
-    /// What a function leaves in memory when it returns: what its calls leave.
+    /// Uses of the memory that a function leaves when it returns: those of the memory that its calls leave.
     pub(super) fn left(&self, part: &MemoryPart<'_, 'a, 'w>, object: &Object, items: &mut Items) -> UseEffect {
         let mut all = Vec::new();
         for (caller, offset) in self.view.calls_of(part.function.number) {
@@ -131,7 +131,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         if all.is_empty() { nothing() } else { UseEffect::All(all) }
     }
 
-    /// What a called function does with memory that it finds.
+    /// Uses, by a called function, of the memory that it finds.
     pub(super) fn read_by_call(
         &self,
         part: &MemoryPart<'_, 'a, 'w>,

@@ -1,4 +1,4 @@
-//! What keeps NaN and infinities, and where they land.
+//! Propagation of NaN and infinities to stores.
 //!
 //! They are defined values, and programs use infinities: a slab test divides by a direction of 0 and takes the minimum. So a value that is
 //! not finite counts only where every operation on its way gives one that is not finite either, by IEEE 754, whatever the other operands

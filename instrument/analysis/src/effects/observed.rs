@@ -1,4 +1,4 @@
-//! Whether every path from the definition of an item has an effect of it.
+//! Solves for the observed items: those that have an effect on every path from their definition.
 
 use super::items::{Item, ItemKind, Items};
 use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
@@ -12,7 +12,7 @@ use vkabort_spirv::op;
 /// Limit on the blocks that all walks of a module visit. Items beyond it are not observed, which the log says.
 const MAX_STEPS: u64 = 1 << 26;
 
-/// What is known of an item.
+/// State of an item in the fixpoint.
 #[derive(Debug)]
 struct State {
     uses: Vec<ItemUse>,

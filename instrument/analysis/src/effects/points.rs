@@ -60,7 +60,7 @@ impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
         }
     }
 
-    /// What was left out so far because it is too much, for the log.
+    /// Work that was left out so far because of limits, for the log.
     pub fn given_up(&self) -> Option<String> {
         let (walks, points) = (self.solver.given_up(), self.points.given_up);
         let walks =

@@ -1,4 +1,4 @@
-//! What becomes of an item at each of its uses.
+//! Collects all uses of an item.
 
 use super::items::{Item, ItemKind, Items};
 use super::memory_uses::{MemoryPart, push, stored};
@@ -25,7 +25,7 @@ fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
 }
 
 impl<'a, 'w> UseFinder<'_, 'a, 'w> {
-    /// The uses of an item, without those at which nothing becomes of it. O(uses).
+    /// The uses of an item, without those that drop it. O(uses).
     pub(super) fn uses(&self, item: &Item, items: &mut Items) -> Vec<ItemUse> {
         let Some(function) = self.view.function(item.function) else {
             return Vec::new();

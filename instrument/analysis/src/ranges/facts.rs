@@ -258,7 +258,7 @@ fn selected(
             let operands = phi
                 .operands
                 .iter()
-                .map(|(from, operand)| (numbers.held(function, *operand, path.clone()), *from));
+                .map(|(from, operand)| (numbers.number_in_memory(function, *operand, path.clone()), *from));
             operands.collect()
         }
     };

@@ -30,7 +30,7 @@ pub(super) struct FunctionRanges {
     at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
 }
 
-/// What was found for a number.
+/// State of a number in the fixpoint.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Solved {
     #[default]

@@ -1,4 +1,4 @@
-//! Which values can an integer have at a place?
+//! Computes the values that an integer can have at a place.
 //!
 //! A range is an interval of the unsigned and one of the signed values of an integer ([`interval`]). It follows from what computes the
 //! value ([`operations`]) and from the comparisons on the way to the place ([`facts`], [`comparisons`]):
@@ -8,7 +8,7 @@
 //!     a[i & 3]                       0 to 3
 //! ```
 //!
-//! Loads and copies have the name of the number that they take ([`value_numbers`]), so that a comparison of one load holds for the others of the
+//! Loads and copies have the number of the value that they take ([`value_numbers`]), so that a comparison of one load holds for the others of the
 //! same stores, and an unoptimised module has the ranges of an optimised one.
 //!
 //! A parameter has the ranges of the arguments of all calls ([`parameters`]).
@@ -82,7 +82,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         }
     }
 
-    /// What holds in a block of a function under conditions.
+    /// The facts that hold in a block of a function under conditions.
     pub fn at(
         &mut self,
         function: &'v FunctionView<'a, 'w>,
@@ -159,7 +159,9 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
 
     /// The range of a part of what a definition holds.
     fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
-        self.answer(point, |numbers| numbers.held(point.function, definition, path))
+        self.answer(point, |numbers| {
+            numbers.number_in_memory(point.function, definition, path)
+        })
     }
 
     fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut ValueNumbers) -> NumberIndex) -> Range {

@@ -17,7 +17,7 @@ use vkabort_spirv::index::typed::{BlockIndex, DefIndex, NumberIndex};
 pub use vkabort_spirv::op::{built_in, decoration};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What does not change between questions about one function.
+/// Inputs that all queries of one function share.
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
     pub(super) options: &'s Options,
@@ -101,7 +101,7 @@ impl Solver<'_, '_, '_> {
             Some(NumberedPart::Memory(definition, path)) => match function.memory.definitions.get(definition) {
                 Some(phi) if phi.origin == Origin::Phi => {
                     let operands = phi.operands.iter().map(|(from, operand)| Operand {
-                        number: numbers.held(function, *operand, path.clone()),
+                        number: numbers.number_in_memory(function, *operand, path.clone()),
                         block: *from,
                         to: Some(phi.block),
                     });

@@ -1,4 +1,4 @@
-//! Which values are the same: parts of values as one number, however many loads and copies are between.
+//! Value numbering: a value, its copies and its loads share one number.
 
 use crate::view::path::{Path, suffix_after};
 use crate::view::{AccessKind, FunctionView, Origin};
@@ -9,12 +9,12 @@ use vkabort_spirv::index::typed::{DefIndex, NumberIndex, Table};
 pub use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What a number of a function is.
+/// The part of a value or of memory that a number stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum NumberedPart {
-    /// A part of a value; of a variable for what cannot change while the invocation runs: inputs, push constants, uniforms.
+    /// A part of a value; of a variable, if its memory cannot change while the invocation runs: inputs, push constants, uniforms.
     Value(Id, Path),
-    /// A part of what a definition of memory holds.
+    /// A part of the contents of a memory definition.
     Memory(DefIndex, Path),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct ValueNumbers {
 }
 
 impl ValueNumbers {
-    /// The number that is a part of a value. Amortised O(1) for each step: all values on the way get the number.
+    /// The number of a part of a value. Amortised O(1) for each step: all values on the way get the number.
     pub(super) fn number(&mut self, function: &FunctionView<'_, '_>, value: Id, path: Path) -> NumberIndex {
         let mut at = (value, path);
         let mut passed: SmallVec<[(Id, Path); 2]> = SmallVec::new();
@@ -52,15 +52,20 @@ impl ValueNumbers {
         number
     }
 
-    /// The number that is a part of what a definition holds.
-    pub(super) fn held(&mut self, function: &FunctionView<'_, '_>, definition: DefIndex, path: Path) -> NumberIndex {
+    /// The number of a part of the contents of a memory definition.
+    pub(super) fn number_in_memory(
+        &mut self,
+        function: &FunctionView<'_, '_>,
+        definition: DefIndex,
+        path: Path,
+    ) -> NumberIndex {
         match stored(function, definition, &path, usize::MAX) {
             Step::Same(id, path) => self.number(function, id, path),
             Step::End(part) => self.intern(part),
         }
     }
 
-    /// What a number is.
+    /// The part that a number stands for.
     pub(super) fn get(&self, number: NumberIndex) -> Option<&NumberedPart> {
         self.all.get(number)
     }
@@ -103,7 +108,7 @@ enum Step {
     End(NumberedPart),
 }
 
-/// What a part of a value is taken from. Each step leads to an instruction before it.
+/// The source of a part of a value. Each step leads to an instruction before it.
 fn step(function: &FunctionView<'_, '_>, value: Id, path: &Path) -> Step {
     let end = || Step::End(NumberedPart::Value(value, path.clone()));
     let index = function.index;
@@ -175,7 +180,7 @@ fn loaded(function: &FunctionView<'_, '_>, load: &Inst<'_>, path: &Path) -> Opti
     Some(Step::End(NumberedPart::Value(variable, part)))
 }
 
-/// What a definition holds, if a store before the word offset `before` has stored just that.
+/// The value that a store before the word offset `before` has stored to a part of a definition; else the part itself.
 fn stored(function: &FunctionView<'_, '_>, definition: DefIndex, part: &Path, before: usize) -> Step {
     let mut at = definition;
     // Each step leads to a definition that dominates the one before.

@@ -17,7 +17,7 @@ enum Phi {
     Memory(DefIndex),
 }
 
-/// What a phi takes where the loop is repeated.
+/// Value that a phi takes from the back edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// Itself.
@@ -256,7 +256,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     }
 }
 
-/// What is the same each time, if there is such.
+/// The loop-invariant operand, if there is one.
 struct Same<T> {
     found: Option<Option<T>>,
 }

@@ -10,7 +10,7 @@
 //! words[0] = q;            %v = Load %q          reads d3, so 7 or %div
 //! ```
 //!
-//! Each reader asks its own question and keeps no maps of blocks, stores or uses itself:
+//! Each reader answers its own question and keeps no maps of blocks, stores or uses itself:
 //!
 //! | reader | question |
 //! | --- | --- |

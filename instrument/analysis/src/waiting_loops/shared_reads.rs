@@ -1,4 +1,4 @@
-//! Functions that read shared memory or execute barriers, and what of their results depends on such reads.
+//! Finds the functions that read shared memory or execute barriers, and the results that depend on such reads.
 
 use super::memory::{Memory, may_read_shared_memory};
 use crate::view::ModuleView;

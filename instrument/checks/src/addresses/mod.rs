@@ -23,7 +23,7 @@
 //! On request. Checked are loads, stores, copies and atomics. Not checked: accesses through logical pointers, of which
 //! drivers know the buffer; columns of row-major matrices, whose components are apart; cooperative matrices and copies of a computed
 //! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
-//! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
+//! pointers. Without emulated aborts, there is no table of buffers and nothing is planted.
 
 mod base;
 pub(super) mod buffer_finder;

@@ -1,4 +1,4 @@
-//! How many bytes an access is from the pointer that its access chains begin with.
+//! Byte offset of an access from the pointer that its access chains begin with.
 
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::decoration;

@@ -1,4 +1,4 @@
-//! What is right behind a pointer: the bytes, and the elements of an array; and the address of an element.
+//! Planted functions that compute the bounds of a pointer: the bytes and the array elements of its buffer, and the address of an element.
 //!
 //! ```text
 //! uvec2 vkabort_room(uvec4 range, uvec2 address)        offsets from the address, in bytes: the first, and the one behind the last
@@ -25,7 +25,7 @@ const STRIDE_LIMIT: u32 = 1 << 16;
 /// Powers of two are at most this.
 const MAX_STRIDE: u32 = 1 << 30;
 
-/// Functions that find what is right behind a pointer, once they are needed.
+/// Functions that compute the bounds of a pointer, each written on first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PointerBounds {
     room: Option<Id>,

@@ -1,4 +1,4 @@
-//! Counts the searches for the buffers of pointers, which a module may have so many of.
+//! Counts the searches for the buffers of pointers, whose number in a module is limited.
 
 use vkabort_analysis::callgraph::CallGraph;
 use vkabort_spirv::index::Index;

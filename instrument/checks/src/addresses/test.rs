@@ -1,4 +1,4 @@
-//! How an access is tested: as much as possible where its pointer is computed.
+//! Writes the test of an access: as much as possible where its pointer is computed.
 
 use super::super::module::ModulePlanter;
 use super::super::planter::Planter;

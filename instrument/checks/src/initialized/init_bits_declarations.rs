@@ -1,4 +1,4 @@
-//! Declares the bits of variables.
+//! Declares the variables that hold initialisation bits.
 
 use super::super::module::ModulePlanter;
 use super::init_bits::InitBits;
@@ -10,7 +10,7 @@ use vkabort_spirv::edit::local_variable::local_variable;
 use vkabort_spirv::index::Function;
 use vkabort_spirv::op::storage_class;
 
-/// Declares the bits of variables. Types of arrays are shared.
+/// Declares the variables that hold initialisation bits, whose array types are shared.
 #[derive(Debug, Default)]
 pub(super) struct InitBitsDeclarations {
     arrays: HashMap<u32, Id>,

@@ -1,4 +1,4 @@
-//! Which bits tell what parts of a variable something has been stored to.
+//! Assigns one initialisation bit to each part of a variable.
 //!
 //! A part that no access of the module divides has one bit: so a vector that is always stored as a whole has one, and an array of
 //! which elements are accessed has one for each.
@@ -35,7 +35,7 @@ struct Node {
     bits: u32,
 }
 
-/// What a part is divided into, as positions of nodes.
+/// Subdivision of a part, as positions of nodes.
 #[derive(Clone, Debug)]
 enum Parts {
     Whole,
@@ -200,7 +200,7 @@ impl Layout {
         Some(place)
     }
 
-    /// The bit of a part of what `place` has, counted from the first one of the place.
+    /// Index of a part's bit, relative to the first bit of `place`.
     pub(super) fn bit(&self, place: &BitPlace, path: &[u32]) -> Option<u32> {
         let (mut at, mut bit) = (place.node, 0);
         for number in path {

@@ -1,4 +1,4 @@
-//! The loads of what may not be stored yet.
+//! Checked loads of memory that may be uninitialised.
 
 use super::init_bits::InitBits;
 use super::layout::BitPlace;
@@ -15,7 +15,7 @@ pub(super) struct CheckedLoad<'w> {
     pub(super) block: BlockIndex,
     pub(super) inst: Inst<'w>,
     pub(super) variable: Id,
-    /// The bits of what it loads. `None`: nothing has ever been stored to any part that is checked.
+    /// The bits of the loaded memory. `None`: no checked part of it is ever stored.
     pub(super) bits: Option<BitPlace>,
     /// The places, each with the parts of the loaded value that have an effect there.
     pub(super) points: Vec<(EffectPoint, Vec<CheckedPart>)>,

@@ -1,4 +1,4 @@
-//! Values that are read from a variable before anything has been stored there.
+//! Checks that a variable is stored to before it is read.
 //!
 //! ```text
 //! float sum;                          %sum_stored = Variable %uint 0

@@ -51,8 +51,8 @@ impl<'w> Planter<'_, '_, 'w> {
         failed: Id,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
-        let asks_helper = self.module.helpers.are_asked(&self.reach, check);
-        let failed = self.write_failed(asks_helper, failed);
+        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
+        let failed = self.write_failed(excludes_helpers, failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
@@ -62,7 +62,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes whether the invocation ends if a test `failed`.
-    pub(in super::super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
+    pub(in super::super) fn write_failed(&mut self, excludes_helpers: bool, mut failed: Id) -> Id {
         let ModulePlanter {
             out,
             helpers,
@@ -71,7 +71,7 @@ impl<'w> Planter<'_, '_, 'w> {
             guards,
             ..
         } = &mut *self.module;
-        if asks_helper {
+        if excludes_helpers {
             failed = helpers.write_failed(out, &self.reach, failed);
         }
         if unstored.reads_shared_memory() {
@@ -146,7 +146,7 @@ impl<'w> Planter<'_, '_, 'w> {
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
-        let failed = match helpers.are_asked(&self.reach, check) {
+        let failed = match helpers.are_excluded(&self.reach, check) {
             true => helpers.write_failed(out, &self.reach, failed),
             false => failed,
         };

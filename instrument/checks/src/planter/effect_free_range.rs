@@ -1,5 +1,5 @@
-//! Where a test may be made later or earlier than its operation: in a stretch without effects. Later only where no access has an address
-//! that may come from an undefined result:
+//! Range without side effects in which a test may move. It moves behind its operation only if no access in the range has an address that
+//! may come from an undefined result:
 //!
 //! ```text
 //! %q = UDiv %a %b            tested
@@ -32,7 +32,7 @@ pub(super) struct EffectFreeRange<'i, 'w> {
 }
 
 impl<'i, 'w> EffectFreeRange<'i, 'w> {
-    /// Nothing, from a word offset on.
+    /// An empty range at a word offset.
     pub(super) fn new(index: &'i Index<'w>, glsl: &'i [Id], offset: usize) -> Self {
         Self {
             index,
@@ -57,7 +57,7 @@ impl<'i, 'w> EffectFreeRange<'i, 'w> {
         true
     }
 
-    /// Whether an invocation that failed a test at its start does no harm in it.
+    /// Whether an invocation that failed a test at its start may execute it: no address depends on an undefined result.
     pub(super) fn is_harmless(&self) -> bool {
         !self.reads_at_undefined
     }

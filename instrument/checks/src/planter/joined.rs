@@ -46,7 +46,7 @@ type Offsets = SmallVec<[usize; MAX_COPIES]>;
 struct Joined<'w> {
     offset: usize,
     behind: Position<'w>,
-    asks_helper: bool,
+    excludes_helpers: bool,
     /// The tests, and the instructions that are repeated for each.
     tests: SmallVec<[(Test<'w>, Offsets); 4]>,
 }
@@ -83,7 +83,7 @@ impl<'w> Planter<'_, '_, 'w> {
             failed,
             end,
             labels,
-            asks_helper: self.module.helpers.are_asked(&self.reach, check),
+            excludes_helpers: self.module.helpers.are_excluded(&self.reach, check),
             behind,
         };
         self.block_splits
@@ -118,13 +118,13 @@ impl<'w> Planter<'_, '_, 'w> {
         let mut joined = Joined {
             offset: first.offset,
             behind: first.behind,
-            asks_helper: first.asks_helper,
+            excludes_helpers: first.excludes_helpers,
             tests: SmallVec::new(),
         };
         joined.tests.push((first, SmallVec::new()));
         while let Some(BlockSplit::Test(next)) = block_splits.peek() {
             let may_join = self.options().sanitize.joins_tests && next.is_total;
-            if !may_join || next.asks_helper != joined.asks_helper {
+            if !may_join || next.excludes_helpers != joined.excludes_helpers {
                 break;
             }
             let mut repeated = SmallVec::new();
@@ -184,7 +184,7 @@ impl<'w> Planter<'_, '_, 'w> {
                 false => test.failed,
             };
         }
-        let any = self.write_failed(joined.asks_helper, any);
+        let any = self.write_failed(joined.excludes_helpers, any);
         let out = &mut self.module.out;
         out.branch_if(any, failed, go, go);
         out.label(failed);

@@ -22,7 +22,7 @@ use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::lowered::Feature;
 use vkabort_spirv::{Id, op, op_sets};
 
-/// Finds the accesses to record, and plants what counts epochs.
+/// Finds the accesses to record, and plants the counter of epochs.
 pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     if !module.options.sanitize.checks.contains(Check::Races) {
         return;

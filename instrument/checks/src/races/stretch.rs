@@ -16,16 +16,16 @@ use vkabort_spirv::{Id, Inst, op, op_sets};
 /// Least accesses to one element behind the other, of one site, that are recorded as one: programs copy arrays so.
 const MIN_RUN: usize = 8;
 
-/// What is recorded as one access.
+/// Accesses that are recorded as one.
 pub(super) struct Entry<'w> {
     /// In front of this instruction.
     pub(super) place: Place<'w>,
     pub(super) recorded: RecordedAccess,
-    /// What its message names.
+    /// The pointer or variable that its message names.
     pub(super) named: Id,
 }
 
-/// Accesses of one location in a stretch.
+/// Accesses of a stretch whose shadow is at one location.
 pub(super) type Entries<'w> = Vec<Entry<'w>>;
 
 /// Divides the accesses of a function, which come in its order, into stretches.

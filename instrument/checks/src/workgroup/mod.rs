@@ -1,5 +1,4 @@
-//! What checks of shared memory share: words of their own in it and in memory of the layer, its layout, and the size and the barriers of
-//! workgroups.
+//! Code common to checks of shared memory: shadow words, the layout of shared memory, and the size and the barriers of workgroups.
 
 pub(super) mod barrier;
 pub(super) mod block;

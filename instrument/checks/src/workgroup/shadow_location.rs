@@ -1,4 +1,4 @@
-//! Where words of a shadow are: in shared memory, or in the block of the workgroup.
+//! Location of shadow words: shared memory, or the workgroup's block of the shadow area.
 
 use super::block::ShadowBlock;
 use super::shadow::WorkgroupShadow;
@@ -6,14 +6,14 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::scope;
 use vkabort_spirv::{Id, op};
 
-/// Where the shadow of a variable is.
+/// Location of the shadow of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShadowLocation {
     Shared,
     Block,
 }
 
-/// The words of a location.
+/// The shadow words at a location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ShadowWords<'a> {
     /// Those of this variable.
@@ -51,7 +51,7 @@ impl<'a> ShadowWords<'a> {
         }
     }
 
-    /// Writes what [`Self::write_maximum`] finds the word `at` by.
+    /// Writes the pointer or offset of the word `at`, for [`Self::write_maximum`].
     pub(crate) fn write_place(self, out: &mut Emitter, at: Id) -> Id {
         match self {
             Self::Shared(variable) => WorkgroupShadow::word_of(out, variable, at),

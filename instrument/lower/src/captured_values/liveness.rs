@@ -1,4 +1,4 @@
-//! Whether a variable is in scope at an abort, and its last definition still the current one.
+//! Tests whether a variable is in scope at an abort and its last definition is the current one.
 
 use super::candidate::Point;
 use super::condition::left_loop;

@@ -21,7 +21,7 @@ pub(super) struct Part {
     shape: Shape,
 }
 
-/// What is known of the layout of a part.
+/// Layout of a part, as far as it is constant.
 #[derive(Clone, Debug)]
 enum Shape {
     /// A scalar or a packed vector: the layout of its type.

@@ -127,7 +127,7 @@ impl Pass<'_, '_> {
         let room = self.options.values_size.min(MAX_VALUE_UNITS * UNIT_BYTES);
         let mut sender = Sender {
             flow,
-            // Who asks for variables gets them at the price of a record that is written at its site.
+            // `values = on` forces the record to be written at the abort site.
             free_words: match self.options.values {
                 Values::On => None,
                 Values::Auto | Values::Off => parts.free_words(),

@@ -1,4 +1,4 @@
-//! Which variable of the source a name means at an abort, and where its value is, if that is certain.
+//! Resolves names of the source to variables at an abort, and to their values if they are certain.
 //!
 //! A name may be that of memory (`OpName` or `DebugDeclare`), of a value (`OpName`), or of a variable of which `DebugValue` describes
 //! the values. What is not certainly the current value of the one variable in scope is left out:
@@ -30,7 +30,7 @@ pub(super) struct NamedVariables {
     debug: DebugFacts,
 }
 
-/// What has one name.
+/// Variables and values of one name.
 #[derive(Debug, Default)]
 struct Group {
     /// Positions of variables in memory.

@@ -183,7 +183,7 @@ impl Pass<'_, '_> {
 fn current_load(flow: &FunctionView<'_, '_>, block: BlockIndex, variable: Id) -> Option<Id> {
     let object = flow.accesses.place(variable)?.object;
     let end = flow.index.blocks.get(block)?.terminator;
-    let held: Vec<DefIndex> = flow.defined(object, &[], block, end)?;
+    let held: Vec<DefIndex> = flow.definitions_or_entry(object, &[], block, end)?;
     let reads = flow.memory.uses(*held.first()?).filter_map(|by| match by {
         MemoryUse::Read(by) => Some(by),
         _ => None,

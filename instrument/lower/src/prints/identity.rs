@@ -10,7 +10,7 @@
 //! entry point: Store %vkabort_invocation %words, Store %vkabort_stage MODEL
 //! ```
 //!
-//! Where all entry points of a module have one stage, records have none.
+//! If all entry points of a module have one stage, records have none.
 
 use smallvec::SmallVec;
 use vkabort_record::layout::UNIT_WORDS;

@@ -96,7 +96,7 @@ impl<'a> Index<'a> {
         (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
     }
 
-    /// What a `DebugDeclare` or `DebugValue` describes. `None` for other instructions, and if the value has to be computed.
+    /// The variable and value of a `DebugDeclare` or `DebugValue`. `None` for other instructions, and if the value has to be computed.
     pub fn described_variable(&self, inst: &Inst<'_>, position: &Position<'_>) -> Option<DescribedVariable> {
         let set = self.debug_set(inst).filter(|set| *set != DebugSet::Other)?;
         let is_declaration = match inst.ext_inst() {

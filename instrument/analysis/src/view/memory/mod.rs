@@ -5,10 +5,10 @@
 //! al., "Efficiently Computing Static Single Assignment Form"), for cells that a block reads before it writes them.
 
 mod builder;
-mod touches;
+mod cell_accesses;
 
 use crate::graph::{BlockTable, FunctionGraph};
-pub(super) use touches::Source;
+pub(super) use cell_accesses::MemoryInputs;
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, CellIndex, DefIndex, Table};
 
 /// What reads or changes a definition.
@@ -126,7 +126,7 @@ impl Memory {
     /// What a cell holds before the instruction at a word offset of a block. `None`: what it holds at the start of the function. In a
     /// view for any point only: others have no phis of cells that nothing reads. O(log(definitions) + definitions of the cell that
     /// are nested below the found one in the dominator tree).
-    pub(crate) fn held(
+    pub(crate) fn definition_before(
         &self,
         graph: &FunctionGraph,
         cell: CellIndex,

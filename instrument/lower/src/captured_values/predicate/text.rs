@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use vkabort_spirv::{Id, op};
 
-/// A condition that held.
+/// The text of a condition that was true.
 #[derive(Debug, Default)]
 pub(crate) struct Predicate {
     pub(crate) pieces: Vec<Piece>,
@@ -86,14 +86,14 @@ pub(super) fn enclosed(open: &str, pieces: Vec<Piece>) -> Vec<Piece> {
     std::iter::once(open).chain(pieces).chain([close]).collect()
 }
 
-pub(super) fn call(function: &str, argument: Vec<Piece>, held: bool) -> Written {
-    let not = if held { "" } else { "!" };
+pub(super) fn call(function: &str, argument: Vec<Piece>, was_true: bool) -> Written {
+    let not = if was_true { "" } else { "!" };
     (enclosed(&format!("{not}{function}("), argument), Binding::Unary)
 }
 
-/// The symbol of a comparison that was `held`. `!` in front of one: it was false, which no other comparison of floats says
+/// The symbol of a comparison that was true, or was false. `!` in front of one: it was false, which no other comparison of floats says
 /// because of NaN.
-pub(super) fn comparison(opcode: u16, held: bool) -> Option<&'static str> {
+pub(super) fn comparison(opcode: u16, was_true: bool) -> Option<&'static str> {
     let [yes, no] = match opcode {
         op::IEqual | op::FOrdEqual | op::FUnordEqual | op::LogicalEqual => ["==", "!="],
         op::INotEqual | op::FUnordNotEqual | op::FOrdNotEqual | op::LogicalNotEqual => ["!=", "=="],
@@ -111,5 +111,5 @@ pub(super) fn comparison(opcode: u16, held: bool) -> Option<&'static str> {
         op::FUnordGreaterThanEqual => ["!<", "<"],
         _ => return None,
     };
-    Some(if held { yes } else { no })
+    Some(if was_true { yes } else { no })
 }

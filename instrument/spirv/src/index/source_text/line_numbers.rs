@@ -77,7 +77,7 @@ pub(super) struct LineNumbers<'a> {
     open: Vec<Open>,
     conditionals: Vec<Conditional>,
     stretches: Vec<Stretch>,
-    /// What `#line N` adds to N for the next line.
+    /// Difference between N of `#line N` and the number of the next line.
     next_line: i64,
 }
 

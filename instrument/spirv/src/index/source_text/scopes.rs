@@ -19,7 +19,7 @@ pub(super) struct Scopes {
     ends: Vec<usize>,
 }
 
-/// What is open at a token.
+/// Brackets and statements that are open at a token.
 #[derive(Clone, Copy)]
 enum Open {
     /// A curly bracket, with the number of its scope.
