@@ -132,7 +132,7 @@ impl Unstored {
     }
 }
 
-/// Whether a call, which may store all of a variable of the function through a pointer, makes a definition.
+/// Whether a definition is made by a call that may store all of a variable of the function through a pointer.
 fn is_passed(function: &FunctionView<'_, '_>, definition: DefIndex) -> bool {
     let Some(found) = function.memory.definitions.get(definition) else {
         return false;

@@ -91,7 +91,7 @@ pub(super) trait ValueCheck<'w> {
         0
     }
 
-    /// Where a part of the result has an effect.
+    /// The points at which a part of the result has an effect.
     fn points(&self, facts: &mut ValueFacts<'_, '_, '_, 'w>, part: &ValuePart) -> Vec<EffectPoint> {
         facts.points(part)
     }

@@ -41,7 +41,7 @@ pub(super) struct Planter<'p, 'a, 'w> {
     pub(super) reach: Reach,
     /// How often its loops run, if the check of loops is planted.
     pub(super) repetitions: Option<&'p Repetitions>,
-    /// What it computes, unless it is too large.
+    /// Its view, unless it is too large.
     pub(super) view: Option<&'p FunctionView<'a, 'w>>,
     /// Blocks in which no invocation can leave the function.
     pub(super) closed: BTreeSet<BlockIndex>,
@@ -57,9 +57,9 @@ pub(super) struct Planter<'p, 'a, 'w> {
     reached: HashMap<(BlockIndex, Vec<EffectPoint>), Id>,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
-    /// Where each value was tested unconditionally, by check and operands.
+    /// Points at which values were tested unconditionally, by check and operands.
     tested: HashMap<TestKey, DominatingPoints<()>>,
-    /// The position of the last instruction that somebody has asked for.
+    /// The position of the last instruction that was queried.
     last_position: Option<(BlockIndex, usize, Position<'w>)>,
 }
 

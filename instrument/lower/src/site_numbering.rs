@@ -73,7 +73,7 @@ impl Sites {
     }
 }
 
-/// What the sites of a module depend on besides its words.
+/// Inputs of the site table besides the words of the module.
 #[derive(Clone, Copy)]
 pub struct SiteInputs<'a> {
     pub options: &'a Options,

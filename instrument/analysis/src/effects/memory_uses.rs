@@ -106,7 +106,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         }
     }
 
-    /// Uses of the memory that a function leaves when it returns: those of the memory that its calls leave.
+    /// Effect of a definition when the function returns: that of the definitions that its calls make in the callers.
     pub(super) fn left(&self, part: &MemoryPart<'_, 'a, 'w>, object: &Object, items: &mut Items) -> UseEffect {
         let mut all = Vec::new();
         for (caller, offset) in self.view.calls_of(part.function.number) {
@@ -131,7 +131,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         if all.is_empty() { nothing() } else { UseEffect::All(all) }
     }
 
-    /// Uses, by a called function, of the memory that it finds.
+    /// Effect of a definition that a called function reads.
     pub(super) fn read_by_call(
         &self,
         part: &MemoryPart<'_, 'a, 'w>,

@@ -19,7 +19,7 @@
 //! Rules:
 //!
 //! - Memory: variables of the storage classes Function, Private and Output are the invocation's until a call, an emitted vertex or the
-//!   end lets others read them, and Workgroup variables until a barrier behind which somebody reads them.
+//!   end lets others read them, and Workgroup variables until a barrier behind which an invocation reads them.
 //! - Calls: an argument has the effects that the parameter has in the function, and those of the result if all of it is observed. A
 //!   returned value has an effect if it has one at every call.
 //! - Selections, masks, `&&`, `||`, phis and dynamic indices can drop a value. Other arithmetic cannot, whatever it computes: the

@@ -257,7 +257,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             .is_some_and(|(of, offset)| *of == block && *offset < to)
     }
 
-    /// Where an item is defined: its block and a word offset, at the start of the block for phis.
+    /// Position of an item's definition: its block and a word offset, at the start of the block for phis.
     pub(super) fn position(&self, id: ItemIndex) -> Option<(BlockIndex, usize)> {
         let item = self.items.get(id)?;
         let function = self.view.function(item.function)?;

@@ -1,5 +1,5 @@
 //! Accesses of a function to the memory that only its invocation sees: variables of the storage classes Function,
-//! Private, Output and Workgroup, and what pointer parameters point to.
+//! Private, Output and Workgroup, and pointees of pointer parameters.
 //!
 //! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
 

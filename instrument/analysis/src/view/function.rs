@@ -32,8 +32,8 @@ impl<'w> FunctionView<'_, 'w> {
         self.loops.get_or_init(|| LoopNest::new(self.index, self.function))
     }
 
-    /// What the cells of an exact part of an object hold before the instruction at a word offset of a block; `None` stands for what
-    /// a cell holds at the start of the function. In a view [`ModuleView::for_any_point`] only.
+    /// The definitions that the cells of an exact part of an object hold before the instruction at a word offset of a block; `None`
+    /// stands for the contents at the start of the function. In a view [`ModuleView::for_any_point`] only.
     pub fn definitions_before(
         &self,
         object: ObjectIndex,
@@ -48,7 +48,7 @@ impl<'w> FunctionView<'_, 'w> {
             .collect()
     }
 
-    /// The same as definitions. `None` if nothing reads what a cell holds at the start of the function.
+    /// As [`Self::definitions_before`], with the definitions at the start of the function. `None` if nothing reads one of these.
     pub fn definitions_or_entry(
         &self,
         object: ObjectIndex,
@@ -159,7 +159,7 @@ impl<'w> FunctionView<'_, 'w> {
         path.is_empty() || object.is_some_and(|object| type_at(self.index, object.ty, path) != Id::NONE)
     }
 
-    /// What the cell of a definition has of a part of its object: the smaller of the two.
+    /// The common part of the cell of a definition and of a part of its object: the smaller of the two.
     pub(crate) fn part_in_cell(&self, definition: DefIndex, path: &[u32]) -> Path {
         let found = self.memory.definitions.get(definition);
         let cell = found.and_then(|found| self.cells.all.get(found.cell));

@@ -7,7 +7,7 @@ pub use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::op_sets::{base_pointer, is_atomic_read};
 use vkabort_spirv::{Id, Inst, op, operands};
 
-/// What a variable is bound to, or the variable.
+/// Binding of a variable, or the variable if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Resource {
     Binding(u32, u32),

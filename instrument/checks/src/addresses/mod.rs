@@ -52,7 +52,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::lowered::Feature;
 use vkabort_spirv::{Id, Inst, op};
 
-/// What is wrong with an access.
+/// Fault of an access.
 #[derive(Clone, Copy)]
 enum Fault {
     Misaligned,
@@ -183,7 +183,7 @@ fn plant_tests<'w>(
     }
 }
 
-/// What an access does, for people.
+/// Name of an access in messages.
 fn verb(inst: &Inst<'_>, pointer: Id) -> &'static str {
     match inst.opcode() {
         op::Load => "a load",

@@ -30,7 +30,7 @@ impl Searches {
         has_room
     }
 
-    /// What was left out, for the log.
+    /// Warning of the searches that were left out, for the log.
     pub(crate) fn warning(&self) -> Option<String> {
         let count = self.left_out;
         (count > 0).then(|| {

@@ -157,7 +157,7 @@ impl Tests {
     }
 }
 
-/// What accesses have in common of which the same part of a test is written.
+/// Key of the accesses that share a part of a test.
 fn shared_by(physical: &Physical<'_>) -> Option<(Id, [u32; 3])> {
     let key = match physical.offset {
         Offset::Fixed(_) => [0; 3],

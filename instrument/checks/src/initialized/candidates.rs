@@ -274,7 +274,7 @@ fn is_scalar(index: &Index<'_>, ty: Id) -> bool {
     )
 }
 
-/// What has been stored to a part of what a load reads.
+/// State of a part of the memory that a load reads.
 fn state_of(
     function: &FunctionView<'_, '_>,
     access: &Access,

@@ -198,7 +198,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     }
 }
 
-/// What a test is of: the same bits are tested once on a path, since nothing clears them.
+/// Key of a test by its bits: the same bits are tested once on a path, since nothing clears them.
 fn key(load: &CheckedLoad<'_>, unit: &Unit) -> TestKey {
     let first = load.bits.as_ref().map_or(0, |place| place.first);
     let dynamic = load.bits.iter().flat_map(|place| &place.dynamic);

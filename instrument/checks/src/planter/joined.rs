@@ -1,4 +1,4 @@
-//! Tests that nothing separates share a branch: it leaves if one of them fails, and the block behind it finds out which.
+//! Joins adjacent tests into one branch: it leaves if one of them fails, and the block behind it determines which.
 //!
 //! ```text
 //! %first = .., %second = ..

@@ -114,7 +114,7 @@ impl RaceFunctions {
         function
     }
 
-    /// What records several.
+    /// The log that records several accesses.
     pub(super) fn log(
         &mut self,
         (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),

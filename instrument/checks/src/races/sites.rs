@@ -202,8 +202,7 @@ fn reserve_in_block(module: &mut ModulePlanter<'_, '_>, variable: Id, words: u32
     shadow.block.as_mut()?.reserve(words)
 }
 
-/// What the accesses of a site have in common: the value, if they store one that is the same in the workgroup, and what a message says
-/// of them.
+/// Key of a site: the value, if its accesses store one that is the same in the workgroup, and their description in messages.
 type SiteKey = (Id, SiteAccess);
 
 /// Numbers the sites of accesses. Sites that store the same value have consecutive numbers.

@@ -17,7 +17,7 @@ pub(super) struct Candidate {
     pub(super) offset: usize,
 }
 
-/// Where the value of a variable is.
+/// Source of the value of a variable.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Value(Id),

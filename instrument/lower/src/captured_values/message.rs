@@ -60,7 +60,7 @@ impl MessageParts {
         self.is_short.then_some(free)
     }
 
-    /// Where the message has a value, of which the layout is `ty`.
+    /// The place at which the message holds a value whose layout is `ty`.
     pub(super) fn find(&self, flow: &FunctionView<'_, '_>, id: Id, ty: &Type) -> Option<Place> {
         if self.overlap {
             return None;

@@ -19,7 +19,7 @@ pub(super) struct DebugFacts {
     pub(super) declared: HashMap<Id, LocalVariable>,
     pub(super) has_lexical_blocks: bool,
     pub(super) is_slang: bool,
-    /// Where the source text tells scopes, and not the debug information.
+    /// Scopes of the source text, if debug information does not describe them.
     pub(super) scopes: Option<SourceScopes>,
     pub(super) undefined: Undefined,
 }

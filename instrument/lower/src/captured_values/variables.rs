@@ -1,5 +1,5 @@
-//! The variables at an abort, nearest first: those of the function, its parameters, named values, and what it has read of push
-//! constants and inputs.
+//! The variables at an abort, nearest first: those of the function, its parameters, named values, and push constants
+//! and inputs that it has read.
 
 use super::candidate::{Candidate, Point, Source};
 use super::condition::left_loop;

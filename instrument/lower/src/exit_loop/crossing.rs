@@ -17,7 +17,7 @@ use vkabort_spirv::index::{Block, Index};
 use vkabort_spirv::op::decoration;
 use vkabort_spirv::{Code, Id, Inst, Words, op, operands};
 
-/// What changes in a function.
+/// Changes of a function.
 #[derive(Default)]
 pub(super) struct Crossing {
     /// By section.
@@ -27,7 +27,7 @@ pub(super) struct Crossing {
     copies: BTreeMap<usize, Code>,
     /// By offset: changed instructions.
     words: BTreeMap<usize, Vec<u32>>,
-    /// What exits return.
+    /// Values that exits return.
     pub(super) returned: HashMap<Node, Id>,
 }
 

@@ -25,7 +25,7 @@ use vkabort_spirv::{Id, Words, op};
 /// Stands for a stage that is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Where the identity of the invocation is.
+/// Sources of the invocation's identity.
 pub(super) struct InvocationIdentity<'w> {
     words: Source<'w>,
     /// The variable with the stage, unless it is that of the module.

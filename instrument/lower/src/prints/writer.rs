@@ -34,7 +34,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Code, Id, Inst, Literal, op};
 
-/// What the lowering of prints needs besides the module.
+/// Inputs of the lowering of prints besides the module.
 pub struct PrintInputs<'a> {
     pub options: &'a Options,
     pub prints: &'a Prints,

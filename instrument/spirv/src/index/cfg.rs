@@ -150,7 +150,7 @@ impl<'a> Index<'a> {
         selector.map_or(1, |ty| (ty.width().div_ceil(32) as usize).clamp(1, 2))
     }
 
-    /// Where code may be inserted at the start of a function: after the variables of its first block.
+    /// Word offset at which code may be inserted at the start of a function: after the variables of its first block.
     pub fn after_variables(&self, function: &Function) -> Option<usize> {
         let first = self.blocks_of(function).first()?;
         let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);

@@ -54,7 +54,7 @@ impl LocalVariable {
         (self.id, self.inlined_at) == (other.id, other.inlined_at)
     }
 
-    /// Where it is declared.
+    /// Location of its declaration.
     pub fn declaration(&self, index: &Index<'_>, texts: &mut Texts) -> Option<Location> {
         let (set, variable) = index.debug_def(self.id)?;
         let number = |word| index.number(set, variable.word(word));

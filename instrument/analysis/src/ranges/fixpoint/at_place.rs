@@ -1,4 +1,4 @@
-//! The range of a number at a place: computed once more from its operands, under what holds there.
+//! Recomputes the range of a number at a place from its operands, under the facts that hold there.
 
 use super::{FunctionRanges, MOST_STEPS};
 use crate::ranges::facts::Facts;

@@ -41,7 +41,7 @@ struct Builder<'s, 'r, 'w> {
     /// The definition of each cell at the current point of the walk.
     current: Table<CellIndex, Option<DefIndex>>,
     entries: Table<CellIndex, Option<DefIndex>>,
-    /// What `current` was before, to be put back when the walk leaves a block.
+    /// Earlier entries of `current`, restored when the walk leaves a block.
     undo: Vec<(CellIndex, Option<DefIndex>)>,
     phis: BlockTable<Vec<DefIndex>>,
 }
