@@ -1,4 +1,4 @@
-//! The programs: how each is started, and what is compared.
+//! The programs: the start of each, and its compared output.
 
 use vkabort_test_kit::drivers::TestDriver;
 
@@ -37,7 +37,7 @@ pub struct App {
     pub name: &'static str,
     /// How it is started.
     pub command: Start,
-    /// What its runs must show.
+    /// Expected output of its runs.
     pub expected: Expected,
 }
 
@@ -71,7 +71,7 @@ const GGML: Unstable = Unstable {
     starts_in: "lib/x86_64-linux-gnu/ggml/backends0",
 };
 
-/// What the runs of a program must show.
+/// Expected output of the runs of a program.
 pub enum Expected {
     /// Success and equal output in every mode, without a report.
     Equal,
@@ -174,7 +174,7 @@ const VKMARK: &[&str] = &[
     "-bdesktop:duration=0.3",
 ];
 
-/// Where a line of output begins to vary between runs, by the text in front of it.
+/// Texts of output lines behind which the rest of the line varies between runs.
 pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
 
 /// All programs.
