@@ -29,7 +29,7 @@ pub(super) struct Solver<'v, 'a, 'w> {
     states: Table<ItemIndex, Option<State>>,
     walks: HashMap<FunctionIndex, Walk>,
     steps: u64,
-    /// The same question if a returned value is an effect.
+    /// A solver for which a returned value is an effect.
     with_returns: Option<Box<Self>>,
 }
 

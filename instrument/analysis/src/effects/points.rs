@@ -38,17 +38,17 @@ pub struct Effects<'v, 'a, 'w> {
 }
 
 impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
-    /// Computes nothing yet.
+    /// Effects of undefined results, computed by later queries.
     pub fn new(view: &'v ModuleView<'a, 'w>) -> Self {
         Self::with(view, Followed::Undefined)
     }
 
-    /// The same, of what memory holds before anything is stored: a copy of a whole structure is not an effect (`copies`).
+    /// Effects of the initial contents of memory: a copy of a whole structure is not an effect (`copies`).
     pub fn of_memory(view: &'v ModuleView<'a, 'w>) -> Self {
         Self::with(view, Followed::Unstored)
     }
 
-    /// The same, of NaN and infinities, which are faults only where they are stored (`not_finite`).
+    /// Effects of NaN and infinities, which are faults only if they are stored (`not_finite`).
     pub fn of_not_finite(view: &'v ModuleView<'a, 'w>) -> Self {
         Self::with(view, Followed::NotFinite)
     }

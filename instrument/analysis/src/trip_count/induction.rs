@@ -68,7 +68,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
         })
     }
 
-    /// The same, of a value that is shifted or divided by a constant in each iteration.
+    /// As [`Self::of`], for a value that is shifted or divided by a constant in each iteration.
     pub(super) fn shifted(&mut self, value: Id) -> Option<Shifting> {
         let bits = self.bits(value)?;
         let (phi, is_behind) = match self.sum(value) {

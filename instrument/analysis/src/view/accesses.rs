@@ -143,7 +143,7 @@ impl FunctionAccesses {
         self.places.get(&pointer)
     }
 
-    /// The same, of a pointer that the walk meets.
+    /// As [`Self::place`], for any pointer of the walk: adds the object of a global variable.
     fn place_or_global(&mut self, index: &Index<'_>, pointer: Id) -> Option<Place> {
         if let Some(place) = self.places.get(&pointer) {
             return Some(place.clone());

@@ -25,7 +25,7 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
 /// Memory operands of loads that observe writes of other invocations. A load that is only not private observes them behind an acquire,
 /// as plain loads do in other memory models: Tint writes all loads so.
 const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE;
-/// The same for image reads.
+/// Image operands of reads that observe writes of other invocations.
 const SHARED_TEXEL_FLAGS: u32 = image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE;
 
 /// Memory semantics of atomics that make what others wrote before visible.

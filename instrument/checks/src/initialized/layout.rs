@@ -22,7 +22,7 @@ use vkabort_spirv::{Id, op};
 
 /// Most bits of a variable. Larger ones are not followed, which the log says.
 pub(super) const MAX_BITS: u32 = 1 << 10;
-/// The same of one in shared memory, whose bits all invocations of the workgroup have in common.
+/// Most bits of a variable in shared memory, whose bits all invocations of the workgroup share.
 pub(super) const MAX_SHARED_BITS: u32 = 1 << 15;
 
 /// A part of the variable.

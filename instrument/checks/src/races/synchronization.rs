@@ -13,9 +13,9 @@ use vkabort_spirv::{op, op_sets};
 /// Instructions of a module that order its invocations.
 pub(super) struct Synchronization {
     pub(super) by_subgroup: bool,
-    /// Behind which an invocation may know what others have done: offsets of the next instructions.
+    /// Offsets of the instructions behind acquires, after which an invocation may observe others.
     pub(super) acquires: Vec<usize>,
-    /// The same of workgroup barriers.
+    /// Offsets of the instructions behind workgroup barriers.
     pub(super) barriers: Vec<usize>,
 }
 

@@ -41,7 +41,7 @@ impl<'a> Index<'a> {
         function.blocks.at(position).filter(|_| holds)
     }
 
-    /// The same, by its position in its function.
+    /// As [`Self::block_at`], by its position in its function.
     pub fn node_at(&self, function: &Function, offset: usize) -> Option<Node> {
         let block = self.block_at(function, offset)?;
         function.blocks.offset_of(block).map(Node::from_usize)

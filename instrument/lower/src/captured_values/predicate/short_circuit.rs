@@ -18,7 +18,7 @@ impl<'w> Writer<'_, '_, 'w> {
         self.selected(block, phi.offset, [first, second], was_true, below)
     }
 
-    /// The same as a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
+    /// As [`Self::short_circuit`], for a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
     /// several of them.
     pub(super) fn stored(&mut self, load: &Inst<'w>, was_true: bool, below: u32) -> Option<Written> {
         let (index, flow) = (self.flow.index, self.flow);
