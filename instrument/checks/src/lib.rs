@@ -74,7 +74,7 @@ use vkabort_spirv::index::typed::{FunctionIndex, Table};
 use vkabort_spirv::op::capability;
 
 /// Plants a check into a function.
-enum Plant {
+enum PlantFunction {
     /// By blocks and instructions alone.
     Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
     /// With facts about values.
@@ -83,12 +83,12 @@ enum Plant {
 
 macro_rules! plant_functions {
     ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
-        &[$(Plant::$kind($module::plant)),*]
+        &[$(PlantFunction::$kind($module::plant)),*]
     };
 }
 
 /// The functions that plant checks, in the order of [`CHECKS`].
-const PLANT: &[Plant] = checks!(plant_functions);
+const PLANT: &[PlantFunction] = checks!(plant_functions);
 
 /// Facts about a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
@@ -165,9 +165,9 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         let mut of_values = function.map(|function| ValueFacts::new(function, values));
         for (_, plant) in CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check)) {
             match (plant, &mut of_values) {
-                (Plant::Flow(plant), _) => plant(&mut planter),
-                (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
-                (Plant::Values(_), None) => {}
+                (PlantFunction::Flow(plant), _) => plant(&mut planter),
+                (PlantFunction::Values(plant), Some(facts)) => plant(&mut planter, facts),
+                (PlantFunction::Values(_), None) => {}
             }
         }
         planter.finish();

@@ -13,7 +13,7 @@ use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 
 /// Result of a pass: edits of the module, and a fact for the passes after it.
-pub(super) type Found = (Edits, Option<Fact>);
+pub(super) type PassResult = (Edits, Option<Fact>);
 
 /// A fact that a pass finds.
 pub(super) enum Fact {

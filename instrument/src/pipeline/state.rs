@@ -1,6 +1,6 @@
 //! Rows of the table of passes, and the state that they work on.
 
-use super::facts::{Fact, Facts, Found};
+use super::facts::{Fact, Facts, PassResult};
 use crate::outcome::Hooks;
 use std::cell::OnceCell;
 use std::mem;
@@ -23,7 +23,7 @@ use vkabort_spirv::words::BOUND;
 const MAX_ROUNDS: u32 = 256;
 
 /// The function of a pass: what it finds in a module. `State` has the facts that the passes before have found.
-type Run = fn(&State<'_>, &Module<'_>, &mut Hooks<'_>) -> Result<Found>;
+type Run = fn(&State<'_>, &Module<'_>, &mut Hooks<'_>) -> Result<PassResult>;
 
 /// A row of the table of passes.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Uses of the contents of memory.
 
 use super::items::{Item, Items};
-use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
+use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass, nothing};
 use crate::view::path::{Path, overlap, suffix_after};
 use crate::view::{AccessKind, Event, EventKind, FunctionView, MemoryUse, Object, ObjectClass, Origin, Place};
 use smallvec::{SmallVec, smallvec};
@@ -92,7 +92,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             EventKind::Emit => UseEffect::Effect,
             EventKind::Barrier if object.class == ObjectClass::Output => UseEffect::Effect,
             // Other invocations may do anything with it.
-            EventKind::Barrier if self.followed == Followed::NotFinite => nothing(),
+            EventKind::Barrier if self.value_class == ValueClass::NotFinite => nothing(),
             EventKind::Barrier => match self.view.is_read_behind_barrier(function, object.pointer, event) {
                 true => UseEffect::Effect,
                 false => nothing(),

@@ -1,7 +1,7 @@
 //! Solves for the observed items: those that have an effect on every path from their definition.
 
 use super::items::{Item, ItemKind, Items};
-use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
+use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass};
 use super::walk::Walk;
 use crate::view::{FunctionView, ModuleView};
 use rustc_hash::FxHashMap as HashMap;
@@ -34,20 +34,20 @@ pub(super) struct Solver<'v, 'a, 'w> {
 }
 
 impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
-        let with_returns = Self::with(view, (true, followed), None);
-        Self::with(view, (false, followed), Some(Box::new(with_returns)))
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, value_class: ValueClass) -> Self {
+        let with_returns = Self::with(view, (true, value_class), None);
+        Self::with(view, (false, value_class), Some(Box::new(with_returns)))
     }
 
     fn with(
         view: &'v ModuleView<'a, 'w>,
-        (returns_are_effects, followed): (bool, Followed),
+        (returns_are_effects, value_class): (bool, ValueClass),
         with_returns: Option<Box<Self>>,
     ) -> Self {
         Self {
             view,
             items: Items::default(),
-            finder: UseFinder::new(view, returns_are_effects, followed),
+            finder: UseFinder::new(view, returns_are_effects, value_class),
             states: Table::default(),
             walks: HashMap::default(),
             steps: MAX_STEPS,

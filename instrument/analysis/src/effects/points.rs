@@ -4,7 +4,7 @@ use super::items::{Item, ItemKind};
 use super::observed::Solver;
 use super::parts::ValuePart;
 use super::point::{Condition, EffectPoint, Test};
-use super::use_finder::{Followed, ItemUse, UseEffect};
+use super::use_finder::{ItemUse, UseEffect, ValueClass};
 use crate::view::{FunctionView, ModuleView};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -40,22 +40,22 @@ pub struct Effects<'v, 'a, 'w> {
 impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
     /// Effects of undefined results, computed by later queries.
     pub fn new(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::Undefined)
+        Self::with(view, ValueClass::Undefined)
     }
 
     /// Effects of the initial contents of memory: a copy of a whole structure is not an effect (`copies`).
     pub fn of_memory(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::Unstored)
+        Self::with(view, ValueClass::Unstored)
     }
 
     /// Effects of NaN and infinities, which are faults only if they are stored (`not_finite`).
     pub fn of_not_finite(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::NotFinite)
+        Self::with(view, ValueClass::NotFinite)
     }
 
-    fn with(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
+    fn with(view: &'v ModuleView<'a, 'w>, value_class: ValueClass) -> Self {
         Self {
-            solver: Solver::new(view, followed),
+            solver: Solver::new(view, value_class),
             points: PointCache::default(),
         }
     }

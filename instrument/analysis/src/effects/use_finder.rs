@@ -29,7 +29,7 @@ pub(super) struct ItemUse {
 
 /// Kind of the items, which decides the effects that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Followed {
+pub(super) enum ValueClass {
     /// Results that are undefined.
     Undefined,
     /// Initial contents of memory: parts that are only copied with others have no effect (`copies`).
@@ -43,15 +43,15 @@ pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     /// Whether a returned value has an effect: finds the effects of arguments in a function whose result is used.
     pub(super) returns_are_effects: bool,
-    pub(super) followed: Followed,
+    pub(super) value_class: ValueClass,
 }
 
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, followed: Followed) -> Self {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, value_class: ValueClass) -> Self {
         Self {
             view,
             returns_are_effects,
-            followed,
+            value_class,
         }
     }
 }

@@ -25,14 +25,14 @@ pub(super) struct FunctionRanges {
     pub(super) numbers: ValueNumbers,
     facts: Facts,
     /// As far as any was asked for.
-    ranges: Table<NumberIndex, Solved>,
+    ranges: Table<NumberIndex, NumberState>,
     /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
     at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
 }
 
 /// State of a number in the fixpoint.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Solved {
+enum NumberState {
     #[default]
     NotYet,
     /// It is computed by code that is never reached.
@@ -75,14 +75,14 @@ impl FunctionRanges {
     /// The range that was found for a number. `None` for numbers of code that is never reached.
     fn solved(&self, number: NumberIndex) -> Option<Range> {
         match self.ranges.get(number) {
-            Some(Solved::In(range)) => Some(*range),
+            Some(NumberState::In(range)) => Some(*range),
             _ => None,
         }
     }
 
     fn is_solved(&self, number: NumberIndex) -> bool {
         let found = self.ranges.get(number);
-        found.is_some_and(|found| *found != Solved::NotYet)
+        found.is_some_and(|found| *found != NumberState::NotYet)
     }
 
     /// Finds the range of a number, and of all that it depends on.
@@ -138,7 +138,7 @@ impl FunctionRanges {
         }
         for node in nodes {
             self.ranges
-                .put(node.number, node.range.map_or(Solved::Unreached, Solved::In));
+                .put(node.number, node.range.map_or(NumberState::Unreached, NumberState::In));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Instructions that observe writes of other invocations.
 
 use super::pointers::Pointers;
-use super::written::Written;
+use super::written::WrittenVariables;
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_spirv::index::{Decoration, Index};
 pub use vkabort_spirv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
@@ -50,7 +50,7 @@ pub(super) struct Memory<'a, 'w> {
     has_acquire: bool,
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
-    written: Written,
+    written: WrittenVariables,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
@@ -73,7 +73,7 @@ impl<'a, 'w> Memory<'a, 'w> {
         let model = index.inst(index.sections.memory_model);
         let pointers = Pointers::new(index);
         let mut memory = Self {
-            written: Written::new(&pointers),
+            written: WrittenVariables::new(&pointers),
             pointers,
             coherent,
             has_volatile: index.decorations.iter().any(|d| d.kind == decoration::Volatile),

@@ -41,7 +41,7 @@ use super::place::Place;
 use super::planter::Planter;
 use super::scalars::quote;
 use base::Bases;
-use physical::{Physical, Tested, physical};
+use physical::{Physical, RequiredTests, physical};
 use smallvec::smallvec;
 use std::cell::Cell;
 use test::{Test, Tests, write_is_misaligned};
@@ -109,11 +109,14 @@ fn plant_tests<'w>(
         keys.get(number)
             .is_some_and(|key| planter.is_tested(facts.function, key, &point))
     });
-    let tested = Tested {
+    let required = RequiredTests {
         alignment: alignment > 1 && !alignment_is_known,
         bounds: !bounds_are_known,
     };
-    let faults = [(Fault::Misaligned, tested.alignment), (Fault::Outside, tested.bounds)];
+    let faults = [
+        (Fault::Misaligned, required.alignment),
+        (Fault::Outside, required.bounds),
+    ];
     let faults: Vec<Fault> = faults
         .into_iter()
         .filter_map(|(fault, is_tested)| is_tested.then_some(fault))
@@ -121,11 +124,11 @@ fn plant_tests<'w>(
     if faults.is_empty() {
         return;
     }
-    let test = if tested.bounds {
+    let test = if required.bounds {
         let Some(base) = bases.of(planter, facts, base, &point) else {
             return;
         };
-        tests.of(planter, physical, tested, &base)
+        tests.of(planter, physical, required, &base)
     } else {
         Test::Address { range: None }
     };
@@ -148,7 +151,7 @@ fn plant_tests<'w>(
         (Check::Addresses, &place),
         &faults,
         |out| {
-            let failed = test.write(out, physical, tested);
+            let failed = test.write(out, physical, required);
             (failed, failed)
         },
         |out, fault, failed| match fault {

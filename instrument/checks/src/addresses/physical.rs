@@ -23,7 +23,7 @@ pub(super) struct Physical<'w> {
 
 /// Properties of an access that no earlier test has established.
 #[derive(Clone, Copy)]
-pub(super) struct Tested {
+pub(super) struct RequiredTests {
     pub(super) alignment: bool,
     pub(super) bounds: bool,
 }

@@ -5,7 +5,7 @@ use super::super::planter::Planter;
 use super::base::Base;
 use super::buffer_finder::write_address;
 use super::offset::{MAX_BYTES, Offset};
-use super::physical::{Physical, Tested};
+use super::physical::{Physical, RequiredTests};
 use super::pointer_bounds::{has_elements, write_sum};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_runtime::{bool_constant, write_is_inside};
@@ -58,12 +58,12 @@ impl Tests {
         &mut self,
         planter: &mut Planter<'_, '_, '_>,
         physical: &Physical<'_>,
-        tested: Tested,
+        required: RequiredTests,
         base: &Base,
     ) -> Test {
         let count = shared_by(physical).and_then(|key| self.shared.get(&key)).copied();
         let pays = |least| base.is_outside_loop || count.is_some_and(|count| count >= least);
-        let alignment = if tested.alignment { physical.alignment } else { 1 };
+        let alignment = if required.alignment { physical.alignment } else { 1 };
         match physical.offset {
             _ if physical.bytes > MAX_BYTES => Test::Address {
                 range: Some(base.range),
@@ -169,7 +169,7 @@ fn shared_by(physical: &Physical<'_>) -> Option<(Id, [u32; 3])> {
 
 impl Test {
     /// Writes whether an access is wrong, in front of it.
-    pub(super) fn write(self, out: &mut Emitter, physical: &Physical<'_>, tested: Tested) -> Id {
+    pub(super) fn write(self, out: &mut Emitter, physical: &Physical<'_>, required: RequiredTests) -> Id {
         let bool = out.bool();
         match self {
             Self::Decided { is_wrong, .. } => is_wrong,
@@ -181,7 +181,7 @@ impl Test {
             }
             Self::Address { range } => {
                 let (address, [low, _]) = write_address(out, physical.pointer);
-                let is_misaligned = tested
+                let is_misaligned = required
                     .alignment
                     .then(|| write_is_misaligned(out, low, physical.alignment));
                 let is_outside = range.map(|range| {

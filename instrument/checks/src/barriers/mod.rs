@@ -18,7 +18,7 @@
 //! executions` too small.
 //!
 //! The barrier orders shared memory, so that the counts are visible. Not checked: barriers that every invocation passes as often, by the
-//! shape of the code (`certain`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
+//! shape of the code (`uniform`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
 pub(super) mod counters;

@@ -13,7 +13,7 @@
 //! Drivers for CPUs keep a mask of the invocations that have left, and Mesa updates it at each exit of a loop.
 //!
 //! Joined are tests at one place, and those of a block with nothing but computations and reads between them ([`EffectFreeRange`]). A test of a
-//! computation waits for the next one; one of an access cannot, so the next one is made early ([`early`](super::early)). The report is the
+//! computation waits for the next one; one of an access cannot, so the next one is hoisted ([`hoist`](super::hoist)). The report is the
 //! same: the values of an abort are those that its operation saw, and nothing is stored between.
 //!
 //! A test that joins others is made where they may have failed, so it must be defined for all operands, and its result counts only if none
@@ -43,7 +43,7 @@ type BlockSplits<'w> = Peekable<IntoIter<BlockSplit<'w>>>;
 type Offsets = SmallVec<[usize; MAX_COPIES]>;
 
 /// Tests with one branch, at a word offset.
-struct Joined<'w> {
+struct JoinedTests<'w> {
     offset: usize,
     behind: Position<'w>,
     excludes_helpers: bool,
@@ -110,12 +110,12 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// A test, and those behind it that share its branch.
-    fn take_joined(&self, first: Test<'w>, block_splits: &mut BlockSplits<'w>, glsl: &[Id]) -> Joined<'w> {
+    fn take_joined(&self, first: Test<'w>, block_splits: &mut BlockSplits<'w>, glsl: &[Id]) -> JoinedTests<'w> {
         let mut may_wait = first.may_wait(glsl);
         // With the operation itself, whose result may be undefined.
         let start = if may_wait { first.guarded.offset } else { first.offset };
         let mut stretch = EffectFreeRange::new(self.index, glsl, start);
-        let mut joined = Joined {
+        let mut joined = JoinedTests {
             offset: first.offset,
             behind: first.behind,
             excludes_helpers: first.excludes_helpers,
@@ -159,7 +159,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes tests with one branch. `None` if there is no test.
-    fn write_together(&mut self, joined: &Joined<'w>) -> Option<Split> {
+    fn write_together(&mut self, joined: &JoinedTests<'w>) -> Option<Split> {
         let (first, rest) = joined.tests.split_first()?;
         let [failed, go] = first.0.labels;
         let index = self.index;

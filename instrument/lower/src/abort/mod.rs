@@ -58,7 +58,7 @@ use vkabort_spirv::index::typed::{FunctionIndex, Table};
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
 /// The edits of a lowered module.
-pub struct Lowered {
+pub struct LoweredAborts {
     pub edits: Edits,
     /// Whether the module still uses constant data.
     pub uses_constant_data: bool,
@@ -84,7 +84,7 @@ pub fn lower(
     sites: &Sites,
     origins: &Origins,
     planted: &PlantedAborts,
-) -> Result<Lowered> {
+) -> Result<LoweredAborts> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
     lowering.runtime.end = planted.hooks.end;
     lowering.runtime.leave = planted.hooks.leave;
@@ -95,7 +95,7 @@ pub fn lower(
     let entries = lowering.write_entry_points();
     lowering.write_planted(&planted.hooks);
     lowering.declare(entries)?;
-    Ok(Lowered {
+    Ok(LoweredAborts {
         templates,
         ..lowering.strip()
     })
@@ -224,14 +224,14 @@ impl<'a, 'w> Lowering<'a, 'w> {
 
     /// Phase 4: removes what only aborts used. The shared functions use ids of the module only through `out`, or variables,
     /// which stay.
-    fn strip(mut self) -> Lowered {
+    fn strip(mut self) -> LoweredAborts {
         let (index, mut edits) = (self.index, self.edits);
         let flag = (!self.exits.is_empty()).then(|| self.runtime.flag(&mut self.out));
         let (declarations, reused) = (self.out.declarations(), self.out.reused());
         let uses_constant_data = strip::strip(index, &self.maybe_dead, &mut edits, declarations, reused);
         edits.insert(index.new_functions(), &self.runtime.functions);
         self.out.finish(index, &mut edits);
-        Lowered {
+        LoweredAborts {
             edits,
             uses_constant_data,
             key_spec_id: self.runtime.key_spec_id,

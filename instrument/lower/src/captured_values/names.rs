@@ -13,7 +13,7 @@ use super::candidate::{Candidate, Point};
 use super::resolver::{DebugFacts, Resolver};
 use super::source_scopes::SourceScopes;
 use super::stores::Memories;
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use std::collections::BTreeMap;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::view::FunctionView;
@@ -46,7 +46,7 @@ impl NamedVariables {
         flow: &FunctionView<'_, '_>,
         names: &Expressions<'_, '_>,
         memories: &Memories,
-        undefined: Undefined,
+        undefined: UndefinedParts,
         texts: &mut Texts,
     ) -> Self {
         let index = flow.index;

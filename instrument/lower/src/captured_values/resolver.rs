@@ -3,7 +3,7 @@
 use super::candidate::{Candidate, Point, Source, of_memory};
 use super::source_scopes::SourceScopes;
 use super::stores::{Memories, Memory, is_in_sync, is_lost};
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use rustc_hash::FxHashMap as HashMap;
 pub use vkabort_analysis::view::Origin;
 use vkabort_spirv::index::Index;
@@ -21,11 +21,11 @@ pub(super) struct DebugFacts {
     pub(super) is_slang: bool,
     /// Scopes of the source text, if debug information does not describe them.
     pub(super) scopes: Option<SourceScopes>,
-    pub(super) undefined: Undefined,
+    pub(super) undefined: UndefinedParts,
 }
 
 impl DebugFacts {
-    pub(super) fn new(index: &Index<'_>, undefined: Undefined) -> Self {
+    pub(super) fn new(index: &Index<'_>, undefined: UndefinedParts) -> Self {
         Self {
             declared: HashMap::default(),
             has_lexical_blocks: index.has_lexical_blocks(),

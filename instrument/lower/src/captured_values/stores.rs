@@ -6,7 +6,7 @@
 //! n = f();                 shown from here on
 //! ```
 
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 pub use vkabort_analysis::view::{AccessKind, Definition, FunctionView, MemoryUse, ModuleView, ObjectClass, Origin};
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
@@ -74,7 +74,7 @@ impl Memories {
         view: &ModuleView<'_, '_>,
         flow: &FunctionView<'_, '_>,
         parameters: &mut Parameters,
-        undefined: &Undefined,
+        undefined: &UndefinedParts,
     ) -> Self {
         let mut found = Self {
             all: Vec::new(),

@@ -13,7 +13,7 @@ mod text;
 use super::condition::{Edge, cases};
 use super::message::is_same;
 use smallvec::SmallVec;
-use text::{Binding, Written, call, comparison, enclosed, join, or_unknown};
+use text::{Binding, ConditionText, call, comparison, enclosed, join, or_unknown};
 pub(super) use text::{Join, Operand, Piece, Predicate};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::view::FunctionView;
@@ -86,7 +86,7 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     }
 
     /// The text of a Boolean that was true, or was false.
-    fn boolean(&mut self, id: Id, was_true: bool, depth: u32) -> Option<Written> {
+    fn boolean(&mut self, id: Id, was_true: bool, depth: u32) -> Option<ConditionText> {
         let inst = self.flow.index.def(id)?;
         let below = depth.checked_sub(1);
         // In an invalid module, values may form a cycle.
@@ -163,7 +163,7 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     }
 
     /// A comparison with a symbol of [`comparison`].
-    fn compare(&mut self, inst: &Inst<'w>, symbol: &str) -> Written {
+    fn compare(&mut self, inst: &Inst<'w>, symbol: &str) -> ConditionText {
         let (symbol, is_negated) = match symbol.strip_prefix('!') {
             Some(rest) if rest != "=" => (rest, true),
             _ => (symbol, false),
@@ -178,7 +178,7 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     }
 
     /// A Boolean of its own: a variable, the result of a call.
-    fn named(&mut self, id: Id, was_true: bool) -> Option<Written> {
+    fn named(&mut self, id: Id, was_true: bool) -> Option<ConditionText> {
         let name = self.names.value(id)?.text;
         let text = if was_true { name } else { format!("!{name}") };
         Some((vec![Piece::Text(text)], Binding::Unary))

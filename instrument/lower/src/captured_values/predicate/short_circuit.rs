@@ -1,7 +1,7 @@
 //! `a && b` and `a || b`, which compilers turn into a branch over `b`.
 
 use super::Writer;
-use super::text::{Join, Written, join, or_unknown};
+use super::text::{ConditionText, Join, join, or_unknown};
 use smallvec::SmallVec;
 pub use vkabort_analysis::view::{AccessKind, Origin};
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
@@ -9,7 +9,7 @@ use vkabort_spirv::{Id, Inst, op};
 
 impl<'w> Writer<'_, '_, 'w> {
     /// `a && b` and `a || b` as a phi of two values, of which one skips the other.
-    pub(super) fn short_circuit(&mut self, phi: &Inst<'w>, was_true: bool, below: u32) -> Option<Written> {
+    pub(super) fn short_circuit(&mut self, phi: &Inst<'w>, was_true: bool, below: u32) -> Option<ConditionText> {
         let block = self.flow.block_at(phi.offset)?;
         let pairs: SmallVec<[(Id, Id); 3]> = phi.phi_pairs().collect();
         let &[first, second] = pairs.as_slice() else {
@@ -20,7 +20,7 @@ impl<'w> Writer<'_, '_, 'w> {
 
     /// As [`Self::short_circuit`], for a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
     /// several of them.
-    pub(super) fn stored(&mut self, load: &Inst<'w>, was_true: bool, below: u32) -> Option<Written> {
+    pub(super) fn stored(&mut self, load: &Inst<'w>, was_true: bool, below: u32) -> Option<ConditionText> {
         let (index, flow) = (self.flow.index, self.flow);
         let block = flow.block_at(load.offset)?;
         let (definition, _) = flow.definition_of_load(load.result())?;
@@ -53,7 +53,7 @@ impl<'w> Writer<'_, '_, 'w> {
         pairs: [(Id, Id); 2],
         was_true: bool,
         below: u32,
-    ) -> Option<Written> {
+    ) -> Option<ConditionText> {
         let (index, flow) = (self.flow.index, self.flow);
         let before = flow.graph.immediate_dominator(block)?;
         let branch = index.terminator(index.blocks.get(before)?);

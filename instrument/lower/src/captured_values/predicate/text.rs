@@ -49,15 +49,16 @@ pub(super) enum Binding {
 }
 
 /// A text that is being written, and how strongly it holds together.
-pub(super) type Written = (Vec<Piece>, Binding);
+pub(super) type ConditionText = (Vec<Piece>, Binding);
 
-pub(super) fn or_unknown(written: Option<Written>) -> Written {
+pub(super) fn or_unknown(written: Option<ConditionText>) -> ConditionText {
     written.unwrap_or_else(|| (vec![Piece::Text("..".to_owned())], Binding::Unary))
 }
 
 /// `left && right`, or `left || right`, without a side that does not matter: compilers write `left || false`.
-pub(super) fn join(is_and: bool, left: Written, right: Written) -> Written {
-    let is_neutral = |(pieces, _): &Written| matches!(pieces.as_slice(), [Piece::Boolean(value)] if *value == is_and);
+pub(super) fn join(is_and: bool, left: ConditionText, right: ConditionText) -> ConditionText {
+    let is_neutral =
+        |(pieces, _): &ConditionText| matches!(pieces.as_slice(), [Piece::Boolean(value)] if *value == is_and);
     if is_neutral(&left) {
         return right;
     }
@@ -69,11 +70,12 @@ pub(super) fn join(is_and: bool, left: Written, right: Written) -> Written {
     } else {
         (Binding::Or, " || ")
     };
-    let enclose =
-        |(pieces, of_part): Written| match of_part < binding || (of_part != binding && of_part < Binding::Comparison) {
-            true => enclosed("(", pieces),
-            false => pieces,
-        };
+    let enclose = |(pieces, of_part): ConditionText| match of_part < binding
+        || (of_part != binding && of_part < Binding::Comparison)
+    {
+        true => enclosed("(", pieces),
+        false => pieces,
+    };
     let mut pieces = enclose(left);
     pieces.push(Piece::Text(symbol.to_owned()));
     pieces.extend(enclose(right));
@@ -86,7 +88,7 @@ pub(super) fn enclosed(open: &str, pieces: Vec<Piece>) -> Vec<Piece> {
     std::iter::once(open).chain(pieces).chain([close]).collect()
 }
 
-pub(super) fn call(function: &str, argument: Vec<Piece>, was_true: bool) -> Written {
+pub(super) fn call(function: &str, argument: Vec<Piece>, was_true: bool) -> ConditionText {
     let not = if was_true { "" } else { "!" };
     (enclosed(&format!("{not}{function}("), argument), Binding::Unary)
 }
