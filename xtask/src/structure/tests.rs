@@ -31,7 +31,7 @@ fn no_crate_has_an_import_circle() -> Result<()> {
     Ok(())
 }
 
-/// Crates that serve tests alone are under `tests/`; the tools of this repository may use it.
+/// Crates that serve tests alone are under `tests/`; the tools of this repository may use them.
 #[test]
 fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
     let metadata = toolchain::metadata()?;
