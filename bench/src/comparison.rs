@@ -47,7 +47,7 @@ pub fn pairs<'a>(all: &'a [Measurement], metric: &str, variant: &str, baseline: 
     pairs
 }
 
-/// What a variant and another one add to the times of their baseline.
+/// Pairs of the times that a variant and another one add to their baseline.
 pub fn added<'a>(all: &'a [Measurement], variant: &str, other: &str, baseline: &str) -> Vec<Pair<'a>> {
     let others = pairs(all, "ms", other, baseline);
     let of = |pair: &Pair<'_>| (pair.of.driver.clone(), pair.of.subject.clone());
@@ -122,5 +122,5 @@ pub fn signed(value: f64) -> String {
     format!("{sign}{}", number(value.abs()))
 }
 
-/// What is shown without a value.
+/// Text in place of a missing value.
 pub const NOT_MEASURED: &str = "not measured";

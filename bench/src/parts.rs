@@ -1,4 +1,4 @@
-//! The parts of the benchmark: which measurements each has, and on which drivers they run.
+//! The parts of the benchmark: the measurements of each, and the drivers on which they run.
 
 use crate::rewriting::REWRITING;
 use anyhow::{Error, Result};
@@ -76,7 +76,7 @@ impl Part {
         }
     }
 
-    /// What was measured, and whether the shaders were executed.
+    /// Sentence that names the measured quantity, and whether the shaders were executed.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Rewrite => {

@@ -1,4 +1,4 @@
-//! What all functions of the interface share: their results, checked arguments, and the description of an error.
+//! Common parts of the interface's functions: their results, checked arguments, and the description of an error.
 
 use crate::decoder::Format;
 use std::cell::RefCell;

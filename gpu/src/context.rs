@@ -1,4 +1,4 @@
-//! What a running case gets, and the error that skips it.
+//! Input of a running case, and the error that skips it.
 
 use crate::{Messages, Owner};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a device enables.
+//! Extensions and features that a device enables.
 
 use crate::khr;
 use ash::vk;

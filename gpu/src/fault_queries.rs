@@ -1,4 +1,4 @@
-//! The fault queries of a device, with guards that show what a call writes.
+//! The fault queries of a device, with guards that detect the bytes that a call writes.
 
 use crate::{message_data, show};
 use anyhow::{Context, Result, ensure};

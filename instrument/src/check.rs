@@ -57,7 +57,7 @@ impl Rule {
         }
     }
 
-    /// What the rule requires, in one sentence.
+    /// The requirement of the rule, in one sentence.
     pub fn description(self) -> &'static str {
         match self {
             Self::Format => {

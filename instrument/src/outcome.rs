@@ -32,8 +32,8 @@ pub struct Instrumented {
     /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
     /// other constants to specialise.
     pub key_spec_id: Option<u32>,
-    /// Whether invocations look at TICKS, which the host then advances.
-    pub looks_at_ticks: bool,
+    /// Whether invocations read TICKS, which the host then advances.
+    pub reads_ticks: bool,
 }
 
 /// Called after each pass with its name and the words of the module.

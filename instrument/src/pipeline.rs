@@ -19,15 +19,15 @@ use steps::{
 use vkabort_checks::Planting;
 use vkabort_lower::site_numbering::SiteInputs;
 use vkabort_lower::{
-    constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline, pointer_results, poison,
-    site_numbering, strip, values,
+    captured_values, constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline,
+    pointer_results, poison, site_numbering, strip,
 };
 use vkabort_options::{Options, Values};
 use vkabort_record::site::{ModuleHash, SiteTable};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::origins::Origins;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::lowered::{Feature, scan};
 use vkabort_spirv::words::header;
@@ -46,11 +46,11 @@ const PASSES: [Pass; 22] = [
     Pass::new("constant_data", |s| s.lowers(Feature::ConstantData), specialize_data),
     Pass::new("poison", |s| s.lowers(Feature::PoisonFreeze), |_, m, _| Ok((poison::lower(&m.index)?, None))),
     Pass::new("values", |s| s.sends_values(), |s, m, _| {
-        let (edits, values) = values::add_values(&m.index, s.options, &s.facts.planted)?;
+        let (edits, values) = captured_values::add_values(&m.index, s.options, &s.facts.planted)?;
         Ok((edits, Some(Fact::Values(values))))
     }),
     Pass::new("loop_values", |s| s.options.remembers_loop_values && s.lowers_aborts(), |s, m, _| {
-        let (edits, holds) = loop_values::remember(&m.index, s.bound, s.facts.planted.holds);
+        let (edits, holds) = loop_values::remember(&m.index, s.bound, s.facts.planted.hooks.holds);
         Ok((edits, holds.map(Fact::Holds)))
     }),
     Pass::new("site_numbering", |s| s.lowers_aborts(), |s, m, _| {
@@ -135,7 +135,7 @@ fn rewrite_with(
         data_spec_ids: facts.spec_ids.data,
         length_spec_ids: [facts.spec_ids.lengths, facts.planted.spec_ids].concat(),
         key_spec_id: facts.key_spec_id,
-        looks_at_ticks: facts.planted.ticks.is_some(),
+        reads_ticks: facts.planted.hooks.ticks.is_some(),
     }))
 }
 
@@ -167,10 +167,12 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
         return Ok(None);
     }
     let hash = module_hash(original, options);
-    let (module, origins, planted) = (Module::new(original)?, Origins::default(), Planted::default());
+    let (module, origins, planted) = (Module::new(original)?, Origins::default(), PlantedAborts::default());
     let values = match options.values {
         Values::Off => AbortValues::default(),
-        Values::Auto | Values::On => values::add_values(&module.index, options, &planted)?.1.without_tails(),
+        Values::Auto | Values::On => captured_values::add_values(&module.index, options, &planted)?
+            .1
+            .without_tails(),
     };
     let sites = module.sites(SiteInputs {
         options,

@@ -23,7 +23,7 @@ pub struct Rule {
 pub struct Case {
     /// `file::claim`, or `part.requirement` for a conformance check.
     pub name: &'static str,
-    /// What it runs.
+    /// The function that it runs.
     pub run: fn(&Context) -> Result<Finding>,
     /// The sentence that requires what it tests: the case is a conformance check.
     pub rule: Option<Rule>,

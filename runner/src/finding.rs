@@ -1,9 +1,9 @@
-//! What a case returns.
+//! Results of a case: a finding, a warning, and measurements.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a case that passes has found: an observation worth showing, or an empty string.
+/// Observation of a case that passes: worth showing, or an empty string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding(pub String);
 
@@ -37,11 +37,11 @@ impl std::error::Error for Warning {}
 pub struct Measurement {
     /// The driver, with its GPU.
     pub driver: String,
-    /// What was measured: a shader, a call or a dispatch.
+    /// The measured thing: a shader, a call or a dispatch.
     pub subject: String,
     /// How: a variant of the subject. The variants of a subject are compared with each other.
     pub variant: String,
-    /// Which number, with its unit where it has one: `ms`, `code`, `waves`, ..
+    /// Name of the number, or its unit if it has one: `ms`, `code`, `waves`, ..
     pub metric: String,
     /// The number; none if the variant could not be measured.
     pub value: Option<f64>,

@@ -1,4 +1,4 @@
-//! How the processes of cases start.
+//! Starts the processes of cases.
 
 use crate::Case;
 use anyhow::{Result, bail};

@@ -1,4 +1,4 @@
-//! What a case needs and expects.
+//! Requirements and expectations of a case.
 
 /// When a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

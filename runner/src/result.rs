@@ -14,7 +14,7 @@ pub struct CaseResult {
     pub verdict: Verdict,
     /// Time that it took, including the start of its process.
     pub time: Duration,
-    /// What it measured, also before an error.
+    /// Its measurements, also those before an error.
     pub measurements: Vec<Measurement>,
     /// Last lines of its output, without the lines for the runner.
     pub output: String,

@@ -9,9 +9,9 @@ use vkabort_gpu::{Skip, describe};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// What it tests holds.
+    /// The tested property holds.
     Pass,
-    /// What it tests does not hold.
+    /// The tested property does not hold.
     Fail,
     /// The process died.
     Crash,

@@ -1,4 +1,4 @@
-//! What the text of a setting can be, and the types that it becomes.
+//! Forms of a setting's text, and the types that it is parsed into.
 
 use crate::choice::{Choice, Named};
 use crate::value::{bytes, number};
@@ -10,7 +10,7 @@ use vkabort_report::Filter;
 /// A time limit of at most 10 minutes.
 pub(crate) const TIMEOUT: Form = Form::Milliseconds { min: 1, max: 600_000 };
 
-/// What the text of a setting can be.
+/// Form of a setting's text.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// One name of a list.

@@ -1,4 +1,4 @@
-//! Settings that others imply: the program of planted checks knows nothing of them. It may have enabled no extension, and does not
+//! Settings that others imply: a program that gets planted checks does not expect aborts. It may have enabled no extension, and does not
 //! expect a loss by a check.
 
 /// A value that a setting has because of another one.
@@ -42,7 +42,7 @@ impl Implication {
     }
 }
 
-/// What a setting implies, as a sentence behind its description; empty if nothing.
+/// Settings that a setting implies, as a sentence behind its description; empty if there are none.
 pub(crate) fn implied_by(key: &str) -> String {
     let values = |replaces: bool| {
         let rows = IMPLICATIONS

@@ -43,7 +43,7 @@ pub struct Invalid {
 }
 
 impl<S: Default> Row<S> {
-    /// What it does, as Markdown.
+    /// Its description, as Markdown.
     pub fn description(&self) -> String {
         format!("{}{}", self.documentation.trim(), implied_by(self.key))
     }

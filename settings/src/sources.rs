@@ -1,4 +1,4 @@
-//! The sources of the layer's settings: environment variables, `vk_layer_settings.txt`, and what an application passes by
+//! The sources of the layer's settings: environment variables, `vk_layer_settings.txt`, and the settings that an application passes by
 //! `VK_EXT_layer_settings`. Each setting is read from the first source that has it, as in the Khronos settings library.
 
 use crate::misspelt;

@@ -1,4 +1,4 @@
-//! Settings from their sources, and what the generated files say about them.
+//! Tests settings from their sources, and their descriptions in generated files.
 
 use crate::choice::{Emulation, Enable, Level, OnAbort};
 use crate::form::Form;

@@ -138,7 +138,7 @@ fn ends_in_string(line: &str, starts_in_string: bool) -> bool {
     starts_in_string ^ (quotation_marks(line).count() % 2 == 1)
 }
 
-/// Where the comment of a line begins that does not begin in a string.
+/// Position of the comment of a line, outside of strings.
 fn code_end(line: &str) -> usize {
     let is_in_string = |at: usize| quotation_marks(line).take_while(|mark| *mark < at).count() % 2 == 1;
     let mut comments = line.match_indices(';').filter(|(at, _)| !is_in_string(*at));

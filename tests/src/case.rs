@@ -1,4 +1,4 @@
-//! Declaration of a case, and what the parent of its process passes in the environment.
+//! Declaration of a case, and the environment variables that the parent of its process passes.
 
 use std::sync::atomic::AtomicBool;
 pub use vkabort_runner::{Case, Context, Layers, Schedule, Skip, cases};

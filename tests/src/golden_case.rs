@@ -58,7 +58,7 @@ pub struct GoldenCase<'t> {
 pub enum Output {
     /// The rewritten words.
     Words,
-    /// Where the aborts are.
+    /// The locations of the aborts.
     Sites,
     /// The warnings.
     Warnings,

@@ -188,7 +188,7 @@ impl Line<'_> {
     }
 }
 
-/// What is not printed.
+/// Lines that are not printed.
 struct Hidden<'t> {
     /// Functions of the output.
     functions: Vec<&'t str>,

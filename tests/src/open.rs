@@ -1,4 +1,4 @@
-//! What the rows of the tables of cases run on.
+//! Opens the instance, device or kernel that a row of the tables of cases runs on.
 
 use crate::glsl;
 use crate::vk::{Buffer, Context, Device, Gpu, Kernel};

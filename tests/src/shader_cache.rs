@@ -44,7 +44,7 @@ pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> 
     }
 }
 
-/// What `spirv-opt` leaves of a shader.
+/// A shader that `spirv-opt` has optimized.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The layer in a container that sees only what is imported into it, as Steam's does for games: the implicit manifests that it finds,
+//! The layer in a container that sees only files that are imported into it, as Steam's does for games: the implicit manifests that it finds,
 //! with the paths of its own copies of their libraries.
 #![allow(clippy::print_stdout, reason = "a skipped test prints the reason")]
 

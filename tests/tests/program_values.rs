@@ -1,4 +1,4 @@
-//! Random programs whose aborts send the variables in scope: what the values at an abort show equals what the message says.
+//! Random programs whose aborts send the variables in scope: the values at an abort equal those of the message.
 //!
 //! Each program is compiled by each compiler and in each form, and a second time with aborts that send nothing, since the variables of
 //! a message are alive at its abort and others may not be. The interpreter runs both with the values behind their messages.

@@ -11,7 +11,7 @@ use vkabort_test_kit::{process, root};
 /// A command, without `cargo xtask`, and the paths that it covers besides [`COMMON`].
 type Slow = (&'static [&'static str], &'static [&'static str]);
 
-/// What every command covers.
+/// Paths that every command covers.
 const COMMON: [&str; 11] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -25,7 +25,7 @@ const COMMON: [&str; 11] = [
     "spirv-builder",
     ".cargo",
 ];
-/// What runs the end-to-end cases.
+/// Paths that run the end-to-end cases.
 const CASES: [&str; 7] = [
     "conform",
     "gpu",
@@ -35,7 +35,7 @@ const CASES: [&str; 7] = [
     "tests/src",
     "tests/shaders",
 ];
-/// What packages contain besides.
+/// Further paths in packages.
 const PACKAGED: [&str; 5] = ["cli", "decode", "examples", "windows", "xtask/src/dist"];
 
 const SLOW: [Slow; 13] = [

@@ -1,4 +1,4 @@
-//! `cargo xtask test` installs what is missing and runs every check; `cargo xtask bench` runs the benchmarks.
+//! `cargo xtask test` installs missing tools and runs every check; `cargo xtask bench` runs the benchmarks.
 
 use crate::times::Times;
 use crate::{debian, deny, generate, provision, toolchain};

@@ -1,4 +1,4 @@
-//! The Rust toolchain, and what is added to it.
+//! The Rust toolchain, and the components added to it.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The goals, each with what was measured.
+//! The goals, each with its measurement.
 
 mod compilers;
 mod host;

@@ -42,7 +42,7 @@ pub struct UninstallArgs {
     json: bool,
 }
 
-/// Where the layer is registered.
+/// Users for whom the layer is registered.
 #[derive(Args)]
 struct Place {
     /// For all users of the machine

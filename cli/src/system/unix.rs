@@ -41,7 +41,7 @@ pub fn manifests() -> Vec<(PathBuf, Kind)> {
     found
 }
 
-/// Where `install` places files. `prefix`: for all users, the folder whose `share/vulkan` the loader searches.
+/// Folders in which `install` places files. `prefix`: for all users, the folder whose `share/vulkan` the loader searches.
 ///
 /// # Errors
 ///

@@ -39,7 +39,7 @@ pub fn manifests() -> Vec<(PathBuf, Kind)> {
     found
 }
 
-/// Where `install` places files: for all users in a subfolder of `prefix`.
+/// Folders in which `install` places files: for all users in a subfolder of `prefix`.
 ///
 /// # Errors
 ///

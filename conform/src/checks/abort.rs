@@ -1,4 +1,4 @@
-//! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
+//! Effects of `OpAbortKHR` on its invocation, on other invocations and on the device.
 
 use crate::open::CheckedGpu;
 use crate::rules;

@@ -1,4 +1,4 @@
-//! What shaders and host agree on: sizes, values, specialization ids, and the kinds of messages.
+//! Interface of shaders and host: sizes, values, specialization ids, and the kinds of messages.
 
 /// Invocations of a workgroup.
 pub const LOCAL: u32 = 32;

@@ -1,4 +1,4 @@
-//! Can a compiler run a loop at compile time, as far as its exits go? It can if an exit depends on nothing but constants.
+//! Finds loops that a compiler can run at compile time: an exit depends on nothing but constants.
 //!
 //! ```text
 //! for (uint left = 9; left != 0; left -= 2)
@@ -73,7 +73,7 @@ impl<'v, 'a, 'w> ConstantExits<'v, 'a, 'w> {
                 index.scalar_type(number),
                 Some(ScalarType::U32 | ScalarType::I32 | ScalarType::F32)
             );
-            // Whoever reads SampleId runs for each sample.
+            // An entry point that reads SampleId runs for each sample.
             let is_sample = index.decoration(id, decoration::BuiltIn) == Some(built_in::SampleId);
             let is_input = variable.storage_class() == storage_class::Input && !is_sample;
             let is_shared = others.iter().all(|entry| entry.interface().any(|other| other == id));

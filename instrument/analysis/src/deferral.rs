@@ -1,4 +1,4 @@
-//! Which messages an invocation can keep until the end of its entry point.
+//! Limits of deferred messages, which an invocation keeps until the end of its entry point.
 
 /// Most values of a deferred message, in words.
 pub const MAX_VALUES: usize = 8;

@@ -1,4 +1,4 @@
-//! Which of some points of a function is on every path to another one?
+//! Finds the point, out of a set of points of a function, that dominates another one.
 //!
 //! A walk of the dominator tree enters a block, then those that it dominates, and leaves it: the times of two blocks overlap only if one
 //! dominates the other. Of such points the first one is enough. So the point that dominates a block, if there is one, is that which was

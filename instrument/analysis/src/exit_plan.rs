@@ -1,4 +1,4 @@
-//! How invocations leave each function, and where callers test the abort flag.
+//! Plans the exits of each function, and the calls behind which callers test the abort flag.
 
 use crate::callgraph::CallGraph;
 use crate::waiting_loops::{self, WaitingLoops};
@@ -15,7 +15,7 @@ pub struct ExitBlock {
     pub kind: ExitKind,
 }
 
-/// Where an invocation leaves a function.
+/// Exits of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitKind {
     /// At the abort.

@@ -4,7 +4,7 @@ use crate::callgraph::CallGraph;
 use vkabort_record::site::Frame;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::Index;
-use vkabort_spirv::index::debug::{Inlined, Position};
+use vkabort_spirv::index::debug::{InlinedFunction, Position};
 use vkabort_spirv::index::names::Names;
 use vkabort_spirv::index::source_text::Texts;
 use vkabort_spirv::index::typed::FunctionIndex;
@@ -22,7 +22,7 @@ pub fn collect_frames(
 ) -> Vec<Frame> {
     let chain = index.inlined(position, texts);
     let last = chain.len().saturating_sub(1);
-    let frame = |(at, inlined): (usize, Inlined)| Frame {
+    let frame = |(at, inlined): (usize, InlinedFunction)| Frame {
         function: match inlined.function {
             // `OpName` is right even where the debug information is wrong.
             _ if at == last => names.function(index, function),

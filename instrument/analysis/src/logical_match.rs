@@ -1,4 +1,4 @@
-//! Whether the type of a message logically matches the Message Type, as SPV_KHR_abort requires of `OpAbortKHR` and the SPIR-V
+//! Checks that the type of a message logically matches the Message Type, as SPV_KHR_abort requires of `OpAbortKHR` and the SPIR-V
 //! specification defines for `OpCopyLogical`: structures and arrays may differ in their layout only.
 
 use vkabort_options::Options;

@@ -1,4 +1,4 @@
-//! Where aborts that macros expand to are: at the uses of the macros. Slang gives them the lines of the definitions.
+//! Locates aborts that macros expand to at the uses of the macros. Slang gives them the lines of the definitions.
 //!
 //! The texts have the uses of a macro in a function, and the function has aborts with one line of the macro. If there are as many, the
 //! first abort is of the first use and so on. Otherwise the same is asked of the uses and aborts between two lines of other code; one

@@ -37,7 +37,7 @@ pub struct Layouts<'a, 'w> {
 
 /// Layout decorations that a structure's member passes on to the matrices in it.
 #[derive(Clone, Copy, Default)]
-struct Inherited {
+struct MatrixLayout {
     matrix_stride: Option<u32>,
     row_major: bool,
 }
@@ -57,7 +57,7 @@ impl<'a, 'w> Layouts<'a, 'w> {
         let offset = abort.offset as u32;
         let mut parts = 0;
         let layout = self
-            .lay_out(abort.message_type(), Inherited::default(), MAX_DEPTH, &mut parts)
+            .lay_out(abort.message_type(), MatrixLayout::default(), MAX_DEPTH, &mut parts)
             .map_err(|error| Error {
                 offset: Some(offset),
                 ..error
@@ -86,7 +86,7 @@ impl<'a, 'w> Layouts<'a, 'w> {
         Ok(layout)
     }
 
-    fn lay_out(&self, id: Id, inherited: Inherited, depth: u32, parts: &mut u32) -> Result<Type> {
+    fn lay_out(&self, id: Id, inherited: MatrixLayout, depth: u32, parts: &mut u32) -> Result<Type> {
         *parts += 1;
         let Some(depth) = depth.checked_sub(1).filter(|_| *parts <= MAX_PARTS) else {
             let message = format!("message type {id} is nested too deeply or has too many parts");
@@ -193,7 +193,7 @@ impl<'a, 'w> Layouts<'a, 'w> {
         for (number, member) in inst.ids(2).enumerate() {
             let number = number as u32;
             let decorated = |kind| self.index.member_decoration(id, number, kind);
-            let inherited = Inherited {
+            let inherited = MatrixLayout {
                 matrix_stride: decorated(decoration::MatrixStride),
                 row_major: decorated(decoration::RowMajor).is_some(),
             };
@@ -218,7 +218,7 @@ impl<'a, 'w> Layouts<'a, 'w> {
 /// A type that is being laid out.
 struct Part<'p, 'w> {
     inst: Inst<'w>,
-    inherited: Inherited,
+    inherited: MatrixLayout,
     /// Levels of types that may be in it.
     depth: u32,
     /// Parts of the message so far.

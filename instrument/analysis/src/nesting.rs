@@ -1,4 +1,4 @@
-//! How deep drivers nest conditions. Mesa turns each early return outside of loops into one more level, around all that
+//! Nesting depth of conditions in drivers. Mesa turns each early return outside of loops into one more level, around all that
 //! follows (`nir_lower_returns`), and inlines calls; its compiler for CPUs ignores conditions at more than 80 levels.
 
 use crate::callgraph::CallGraph;
@@ -9,7 +9,7 @@ use vkabort_spirv::{Id, op};
 
 /// Constructs around a block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Around {
+struct EnclosingConstructs {
     selections: usize,
     /// Header of the outermost loop.
     outermost_loop: Option<Id>,
@@ -32,14 +32,14 @@ struct Shape<'i> {
     /// Most selections around a block.
     selections: usize,
     /// By block. `None` for blocks that structured control flow does not reach.
-    around: Table<Node, Option<Around>>,
+    around: Table<Node, Option<EnclosingConstructs>>,
 }
 
 /// Blocks in the order of their function, which is one of dominance (SPIR-V specification, 2.16.1). O(blocks * log(blocks)).
 fn shape<'i>(index: &'i Index<'_>, function: &Function) -> Shape<'i> {
     let blocks = index.blocks_of(function);
-    let mut around: Table<Node, Option<Around>> = vec![None; blocks.len()].into();
-    let set = |around: &mut Table<Node, Option<Around>>, label, value| {
+    let mut around: Table<Node, Option<EnclosingConstructs>> = vec![None; blocks.len()].into();
+    let set = |around: &mut Table<Node, Option<EnclosingConstructs>>, label, value| {
         let slot = index.node_of(function, label).and_then(|node| around.get_mut(node));
         slot.map(|slot| slot.get_or_insert(value));
     };
@@ -48,7 +48,7 @@ fn shape<'i>(index: &'i Index<'_>, function: &Function) -> Shape<'i> {
     let mut loops_with_returns = HashSet::default();
     for (position, block) in blocks.iter().enumerate() {
         if position == 0 {
-            set(&mut around, block.label, Around::default());
+            set(&mut around, block.label, EnclosingConstructs::default());
         }
         let Some(mut inside) = around.get(Node::from_usize(position)).copied().flatten() else {
             continue;

@@ -1,4 +1,4 @@
-//! What the passes rely on and an index does not check.
+//! Checks preconditions of the passes that an index does not check.
 
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;

@@ -1,4 +1,4 @@
-//! How often does a loop run? Upper limits on the iterations of loops that count from one constant to another by a constant step, of
+//! Trip counts: upper limits on the iterations of loops that count from one constant to another by a constant step, of
 //! those that shift or divide a number by a constant, and of those whose back edge is never taken.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Which definitions of memory may still be what a variable holds before anything is stored to it?
+//! Finds the memory definitions that may still be the initial contents of a variable.
 //!
 //! For the check `initialized`. Followed are variables of the storage class Function, from the start of their function, and those of
 //! Private, Output and Workgroup, from the start of the entry point over calls; to those of Workgroup, other invocations may have stored
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{DefIndex, FunctionIndex, Table};
 
-/// Whether something has been stored to what a definition holds.
+/// Paths on which a variable has been stored to before a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// On every path, though perhaps not to all of it.
@@ -83,7 +83,7 @@ impl Unstored {
         !has_initializer && (view.is_entry_point(function) || self.at_entry.contains(&(function, variable)))
     }
 
-    /// What has been stored, for each definition of a function. O(definitions + uses).
+    /// The state of each definition of a function. O(definitions + uses).
     pub fn states(&self, view: &ModuleView<'_, '_>, function: &FunctionView<'_, '_>) -> Table<DefIndex, Stored> {
         let memory = &function.memory;
         let (mut unstored, mut stored) = (Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ impl Unstored {
     }
 }
 
-/// Whether a definition is what a call leaves of a variable of the function that it may store all of, through a pointer.
+/// Whether a definition is made by a call that may store all of a variable of the function through a pointer.
 fn is_passed(function: &FunctionView<'_, '_>, definition: DefIndex) -> bool {
     let Some(found) = function.memory.definitions.get(definition) else {
         return false;

@@ -1,4 +1,4 @@
-//! Where elements are accessed, and the indices that lead to them.
+//! Finds the accesses of a function to elements, and the indices that lead to them.
 
 use super::scalars::find;
 use vkabort_spirv::index::typed::BlockIndex;

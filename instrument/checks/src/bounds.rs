@@ -13,8 +13,8 @@
 
 use super::accesses::{accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
+use super::operand_checks::ValueFacts;
 use super::planter::Planter;
-use super::values::ValueFacts;
 use vkabort_options::Check;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, Inst, op};

@@ -8,9 +8,9 @@
 //! `OpSpecConstantOp`; floats of other encodings, such as bfloat16, which have no comparisons.
 
 use super::message::Message;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type};
-use super::values::{ValueCheck, ValueFacts, plant_value};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};

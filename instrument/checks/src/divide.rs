@@ -10,9 +10,9 @@
 //! IEEE 754 on devices that preserve infinities and a common way to mean one.
 
 use super::message::Message;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, conversion, find};
-use super::values::{ValueCheck, ValueFacts, plant_value};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};

@@ -1,4 +1,4 @@
-//! Where the options let checks be planted.
+//! Selects the places of a module at which the options allow checks.
 
 use vkabort_analysis::callgraph::Reach;
 use vkabort_analysis::expressions::Expressions;

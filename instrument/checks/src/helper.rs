@@ -55,13 +55,13 @@ impl Helpers {
         }
     }
 
-    /// Whether a check in a function asks if the invocation is a helper.
-    pub(super) fn are_asked(&self, reach: &Reach, check: Check) -> bool {
+    /// Whether a check in a function excludes helper invocations.
+    pub(super) fn are_excluded(&self, reach: &Reach, check: Check) -> bool {
         let ends_helpers = matches!(check, Check::Loops | Check::Unreachable);
         self.are_seen && !ends_helpers && reach.models.contains(&FRAGMENT)
     }
 
-    /// Writes whether a check that `failed` fails in an invocation of a function that is no helper.
+    /// Writes whether a check that `failed` fails in an invocation of a function that is not a helper.
     pub(super) fn write_failed(&mut self, out: &mut Emitter, reach: &Reach, failed: Id) -> Id {
         self.entry_points.extend(&reach.entry_points);
         let bool = out.bool();

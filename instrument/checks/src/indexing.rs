@@ -1,11 +1,11 @@
-//! Checks of indices: how they are compared with a size, and what the message says.
+//! Checks of indices: their comparison with a size, and their messages.
 
 use super::accesses::{Access, Step};
 use super::message::Message;
+use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{Scalar, are_scalars, conversion, quote, write_conditions};
-use super::values::ValueFacts;
 use vkabort_analysis::effects::{EffectPoint, ValuePart};
 use vkabort_analysis::ranges::RangePoint;
 use vkabort_options::Check;
@@ -18,13 +18,13 @@ use vkabort_spirv::{Id, Literal, op};
 pub(super) struct Indexing {
     pub(super) index: Id,
     pub(super) size: Size,
-    /// What the size counts.
+    /// Unit of the size.
     pub(super) unit: &'static str,
     /// The expression of the composite.
     pub(super) name: Option<String>,
 }
 
-/// What an index must be below.
+/// Upper limit of an index, exclusive.
 #[derive(Clone, Debug)]
 pub(super) enum Size {
     Fixed(u64),

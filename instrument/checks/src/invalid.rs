@@ -1,4 +1,4 @@
-//! Where NaN and infinities begin: operations that make one of finite numbers, if it is stored.
+//! Checks operations on finite numbers whose result is a NaN or an infinity and is stored.
 //!
 //! IEEE 754 calls these operations invalid, divisions by zero and overflows: 0/0, the square root of a negative number, the logarithm of 0,
 //! the normalised vector of length 0, a product beyond the largest float. They are defined, and a common way to mean an infinity, so this
@@ -17,9 +17,9 @@
 
 use super::message::Message;
 use super::nan::means_nan;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
-use super::values::{ValueCheck, ValueFacts, plant_value};
 use smallvec::SmallVec;
 use vkabort_analysis::effects::{EffectPoint, ValuePart, component_count};
 use vkabort_analysis::expressions::Expressions;
@@ -30,7 +30,7 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::op::{decoration, glsl};
 use vkabort_spirv::{Id, Inst, Literal, op, op_sets};
 
-/// How an operation is written, and what of its operands makes a component of its result.
+/// Notation of an operation, and the operands of a component of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The same component of two operands, around this symbol.

@@ -31,37 +31,37 @@ mod buffers;
 mod convert;
 mod divide;
 mod filter;
-mod growth;
 mod guard;
 mod helper;
 mod indexing;
 mod initialized;
 mod invalid;
-mod limits;
 mod loop_clock;
+mod loop_limits;
 mod loop_positions;
 mod loops;
 mod message;
 mod module;
 mod nan;
+mod operand_checks;
 mod place;
 mod planter;
 mod races;
 mod repetitions;
 mod scalars;
 mod shift;
+mod size_budget;
 mod steps;
 mod unreachable;
-mod values;
 mod variants;
 mod workgroup;
 
-use growth::LimitedChecks;
 use module::ModulePlanter;
 pub use module::Planting;
+use operand_checks::{ValueAnalyses, ValueFacts};
 use planter::Planter;
 use repetitions::Repetitions;
-use values::{ValueFacts, Values};
+use size_budget::SizeBudget;
 use vkabort_analysis::effects::Effects;
 use vkabort_analysis::ranges::Ranges;
 use vkabort_analysis::view::ModuleView;
@@ -69,33 +69,33 @@ use vkabort_options::Options;
 use vkabort_options::{CHECKS, Check, checks};
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
 use vkabort_spirv::op::capability;
 
 /// Plants a check into a function.
-enum Plant {
+enum PlantFunction {
     /// By blocks and instructions alone.
     Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
-    /// With what is known of values.
+    /// With facts about values.
     Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
 }
 
 macro_rules! plant_functions {
     ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
-        &[$(Plant::$kind($module::plant)),*]
+        &[$(PlantFunction::$kind($module::plant)),*]
     };
 }
 
 /// The functions that plant checks, in the order of [`CHECKS`].
-const PLANT: &[Plant] = checks!(plant_functions);
+const PLANT: &[PlantFunction] = checks!(plant_functions);
 
-/// What is known of a module before anything is planted.
+/// Facts about a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
-    values: Values<'v, 'a, 'w>,
+    values: ValueAnalyses<'v, 'a, 'w>,
     repetitions: Table<FunctionIndex, Repetitions>,
 }
 
@@ -106,7 +106,12 @@ struct ModuleFacts<'v, 'a, 'w> {
 /// [`ErrorKind::Limit`] if an interface has no room for another variable. [`ErrorKind::Unsupported`] if the module calls functions for
 /// the elements of cooperative matrices: aborts move its code into a function that the entry point calls, and in one of those Mesa 26.2
 /// crashes on such an instruction.
-pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: ModuleHash) -> Result<(Edits, Planted)> {
+pub fn plant(
+    index: &Index<'_>,
+    options: &Options,
+    planting: Planting,
+    hash: ModuleHash,
+) -> Result<(Edits, PlantedAborts)> {
     let by_element = [
         capability::CooperativeMatrixReductionsNV,
         capability::CooperativeMatrixPerElementOperationsNV,
@@ -119,7 +124,7 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
     let view = ModuleView::new(index);
     let mut facts = ModuleFacts {
         view: &view,
-        values: Values {
+        values: ValueAnalyses {
             effects: Effects::new(&view),
             not_finite: Effects::of_not_finite(&view),
             ranges: Ranges::new(&view, options),
@@ -129,12 +134,12 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
             false => Table::default(),
         },
     };
-    let mut limited = LimitedChecks::new(options);
+    let mut budget = SizeBudget::new(options);
     loop {
-        let module = ModulePlanter::new(index, &limited.options, planting, hash);
+        let module = ModulePlanter::new(index, &budget.options, planting, hash);
         let (edits, planted) = plant_selected(&mut facts, module)?;
-        if !limited.leave_out(index, &edits, &planted) {
-            return Ok(limited.finish(edits, planted));
+        if !budget.leave_out(index, &edits, &planted) {
+            return Ok(budget.finish(edits, planted));
         }
     }
 }
@@ -143,7 +148,7 @@ pub fn plant(index: &Index<'_>, options: &Options, planting: Planting, hash: Mod
 fn plant_selected<'o, 'a: 'o, 'w>(
     facts: &mut ModuleFacts<'_, 'a, 'w>,
     mut module: ModulePlanter<'o, 'w>,
-) -> Result<(Edits, Planted)> {
+) -> Result<(Edits, PlantedAborts)> {
     let (index, checks) = (module.index, module.options.sanitize.checks);
     barriers::prepare(&mut module);
     if checks.contains(Check::Initialized) {
@@ -162,9 +167,9 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         let mut of_values = function.map(|function| ValueFacts::new(function, values));
         for (_, plant) in CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check)) {
             match (plant, &mut of_values) {
-                (Plant::Flow(plant), _) => plant(&mut planter),
-                (Plant::Values(plant), Some(facts)) => plant(&mut planter, facts),
-                (Plant::Values(_), None) => {}
+                (PlantFunction::Flow(plant), _) => plant(&mut planter),
+                (PlantFunction::Values(plant), Some(facts)) => plant(&mut planter, facts),
+                (PlantFunction::Values(_), None) => {}
             }
         }
         planter.finish();

@@ -19,7 +19,7 @@ use vkabort_record::layout::TIMEOUT_TICKS;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
 
-/// What the functions are called with, and what they use.
+/// Planted functions and variables of the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoopClock {
     /// The function `vkabort_is_over`.

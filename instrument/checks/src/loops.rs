@@ -52,7 +52,7 @@ struct CountedLoop<'n, 'w> {
     /// Its `OpLoopMerge`.
     merge: Inst<'w>,
     position: Position<'w>,
-    /// Where the code of its header begins.
+    /// Word offset at which the code of its header begins.
     offset: usize,
 }
 

@@ -1,7 +1,7 @@
-//! A module that checks are planted into: what its functions share.
+//! State that the checks of all functions of a module share.
 
 use super::addresses::buffer_finder::BufferFinder;
-use super::addresses::limits::Limits;
+use super::addresses::pointer_bounds::PointerBounds;
 use super::addresses::searches::Searches;
 use super::barriers::counters::Barriers;
 use super::filter::Places;
@@ -20,7 +20,7 @@ use vkabort_options::Options;
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -28,7 +28,7 @@ use vkabort_spirv::op::capability;
 use vkabort_spirv::words::{MAX_INST_WORDS, version};
 use vkabort_spirv::{Code, Id, Words, op};
 
-/// Where checks are planted.
+/// Constructs in which checks are planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planting {
     Nothing,
@@ -51,22 +51,22 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) out: Emitter,
     pub(super) edits: Edits,
     pub(super) messages: MessageWriter,
-    pub(super) planted: Planted,
+    pub(super) planted: PlantedAborts,
     /// Functions that abort for continue constructs.
     pub(super) guards: Code,
     /// The private variable that counts loop iterations, and the entry points that reach a use of it.
     pub(super) counter: Option<Id>,
     /// Measures the time that loops run.
     pub(super) clock: Option<LoopClock>,
-    /// Looks at it in code without branches.
+    /// Reads it in code without branches.
     pub(super) look_if: Option<Id>,
     pub(super) counting: BTreeSet<u32>,
     /// Tests addresses.
     pub(super) buffer_finder: Option<BufferFinder>,
-    pub(super) limits: Limits,
+    pub(super) pointer_bounds: PointerBounds,
     pub(super) searches: Searches,
     pub(super) helpers: Helpers,
-    /// Loads of what nothing may have stored.
+    /// Loads of memory that may be uninitialised.
     pub(super) unstored: UnstoredLoads<'w>,
     /// Private variables of checks, by the entry points that reach a use of them.
     pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
@@ -93,14 +93,14 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             out: Emitter::new(index),
             edits: Edits::default(),
             messages: MessageWriter::default(),
-            planted: Planted::default(),
+            planted: PlantedAborts::default(),
             guards: Code::default(),
             counter: None,
             clock: None,
             look_if: None,
             counting: BTreeSet::new(),
             buffer_finder: None,
-            limits: Limits::default(),
+            pointer_bounds: PointerBounds::default(),
             searches: Searches::default(),
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
@@ -116,7 +116,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// # Errors
     ///
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
-    pub(super) fn finish(mut self) -> Result<(Edits, Planted)> {
+    pub(super) fn finish(mut self) -> Result<(Edits, PlantedAborts)> {
         self.planted.warnings.extend(self.searches.warning());
         if self.planted.checks.is_empty() {
             // Code that prepares checks is not used.
@@ -129,15 +129,15 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
-        self.planted.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
+        self.planted.hooks.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
         if self.shadow.is_planted() {
             self.planted.spec_ids = shared_spec_ids(self.index);
         }
         if let Some(block) = &self.shadow.block {
-            self.planted.area_atomics = block.atomics.to_vec();
-            self.planted.leave = Some(block.leave);
+            self.planted.hooks.area_atomics = block.atomics.to_vec();
+            self.planted.hooks.leave = Some(block.leave);
         }
-        self.planted.ticks = self.clock.map(|clock| clock.ticks);
+        self.planted.hooks.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);
         Ok((self.edits, self.planted))

@@ -9,9 +9,9 @@
 //! but a store may use; structures, arrays and matrices; atomics; types of which the module says that it means NaN (`means_nan`).
 
 use super::message::Message;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_effect};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
-use super::values::{ValueCheck, ValueFacts, plant_effect};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 use vkabort_analysis::expressions::Expressions;
@@ -26,7 +26,7 @@ use vkabort_spirv::{Id, Inst, op, op_sets};
 /// `NotNaN` of the FP Fast Math Mode.
 const NOT_NAN: u64 = 1;
 
-struct Stored<'w> {
+struct StoredValue<'w> {
     inst: Inst<'w>,
     value: Id,
     /// Width of the floats.
@@ -50,7 +50,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         if means_nan(index, float) || !is_computed(facts.function, value) {
             continue;
         }
-        let stored = Stored {
+        let stored = StoredValue {
             inst,
             value,
             bits: float.width(),
@@ -145,7 +145,7 @@ fn is_computed(function: &FunctionView<'_, '_>, value: Id) -> bool {
     false
 }
 
-impl<'w> ValueCheck<'w> for Stored<'w> {
+impl<'w> ValueCheck<'w> for StoredValue<'w> {
     fn check(&self) -> Check {
         Check::Nan
     }

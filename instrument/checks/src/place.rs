@@ -1,4 +1,4 @@
-//! Where a check is planted, and what it tests.
+//! Place of a planted check, and the key of its test.
 
 use smallvec::SmallVec;
 use vkabort_analysis::effects::EffectPoint;
@@ -6,7 +6,7 @@ use vkabort_spirv::Inst;
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::index::typed::BlockIndex;
 
-/// A check and what it tests, in words.
+/// Key of a test, in words: the check, and the values that it tests.
 pub(super) type TestKey = (u32, SmallVec<[u32; 8]>);
 
 /// A place for a check: before the instruction at a word offset.

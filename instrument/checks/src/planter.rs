@@ -1,16 +1,16 @@
 //! Plants aborts into one function.
 
 mod aborts;
-mod early;
+mod block_split;
+mod effect_free_range;
+mod hoist;
 mod joined;
 mod outside_loops;
-mod piece;
-mod stretch;
 
 use super::module::{ModulePlanter, Planting};
 use super::place::TestKey;
 use super::repetitions::Repetitions;
-use piece::Piece;
+use block_split::BlockSplit;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,12 +41,12 @@ pub(super) struct Planter<'p, 'a, 'w> {
     pub(super) reach: Reach,
     /// How often its loops run, if the check of loops is planted.
     pub(super) repetitions: Option<&'p Repetitions>,
-    /// What it computes, unless it is too large.
+    /// Its view, unless it is too large.
     pub(super) view: Option<&'p FunctionView<'a, 'w>>,
     /// Blocks in which no invocation can leave the function.
     pub(super) closed: BTreeSet<BlockIndex>,
-    /// New pieces of blocks, and loops whose headers are split, by the block.
-    pieces: BTreeMap<BlockIndex, Vec<Piece<'w>>>,
+    /// Code to insert into blocks, and loops whose headers are split, by the block.
+    block_splits: BTreeMap<BlockIndex, Vec<BlockSplit<'w>>>,
     /// The code of the tests among them.
     tests: Code,
     split_headers: BTreeSet<BlockIndex>,
@@ -57,9 +57,9 @@ pub(super) struct Planter<'p, 'a, 'w> {
     reached: HashMap<(BlockIndex, Vec<EffectPoint>), Id>,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
-    /// Where each value was tested unconditionally, by check and operands.
+    /// Points at which values were tested unconditionally, by check and operands.
     tested: HashMap<TestKey, DominatingPoints<()>>,
-    /// The position of the last instruction that somebody has asked for.
+    /// The position of the last instruction that was queried.
     last_position: Option<(BlockIndex, usize, Position<'w>)>,
 }
 
@@ -85,7 +85,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             nest,
             reach: reach.clone(),
             module,
-            pieces: BTreeMap::new(),
+            block_splits: BTreeMap::new(),
             tests: Code::default(),
             split_headers: BTreeSet::new(),
             counted: BTreeSet::new(),
@@ -204,9 +204,9 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             }
             let ModulePlanter { out, edits, .. } = &mut *self.module;
             let split = split_header(self.index, block, (target, &control), edits, &mut || out.fresh());
-            let pieces = self.pieces.entry(header).or_default();
-            // Before the pieces of checks at the same place.
-            pieces.insert(0, Piece::Code(split));
+            let block_splits = self.block_splits.entry(header).or_default();
+            // Before the splits of checks at the same place.
+            block_splits.insert(0, BlockSplit::Code(split));
         }
     }
 
@@ -214,14 +214,14 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.index.blocks.get(block).map_or(Id::NONE, |block| block.label)
     }
 
-    /// Inserts the pieces of blocks, and leads phis to the new predecessors.
+    /// Splits the blocks, and leads phis to the new predecessors.
     pub(super) fn finish(mut self) {
         let glsl = self.index.sets("GLSL.std.450");
-        for (number, pieces) in mem::take(&mut self.pieces) {
+        for (number, block_splits) in mem::take(&mut self.block_splits) {
             let Some(block) = self.index.blocks.get(number) else {
                 continue;
             };
-            let mut splits = self.write_pieces(pieces, &glsl);
+            let mut splits = self.write_block_splits(block_splits, &glsl);
             let ModulePlanter { out, edits, .. } = &mut *self.module;
             rematerialize_handles(self.index, out, edits, block, &mut splits);
             let last = splits.iter().rev().find_map(|split| split.code.last_label());

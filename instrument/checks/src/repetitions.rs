@@ -1,4 +1,4 @@
-//! How often the loops of a module are repeated at most, with those around them: in their function, and around its calls.
+//! Upper limits on the iterations of the loops of a module, multiplied by those of the loops around them, in their function and around its calls.
 
 use vkabort_analysis::loop_nest::LoopNest;
 use vkabort_analysis::trip_count::TripCounts;

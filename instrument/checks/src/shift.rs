@@ -9,9 +9,9 @@
 //! below the width by constants, masks and branches (`analysis::ranges`); `OpSpecConstantOp`.
 
 use super::message::Message;
+use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, conversion, find};
-use super::values::{ValueCheck, ValueFacts, plant_value};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};

@@ -5,10 +5,10 @@
 //! blocks without a path from the start of the function, such as merge blocks of loops that are never left.
 
 use super::message::Message;
+use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::find;
-use super::values::ValueFacts;
 use vkabort_options::Check;
 use vkabort_spirv::op;
 

@@ -77,8 +77,8 @@ impl<'w> Planter<'_, '_, 'w> {
         }
         self.open_loops(place.block);
         let (failed, number) = write_failed(&mut self.module.out);
-        let asks_helper = self.module.helpers.are_asked(&self.reach, check);
-        let failed = self.write_failed(asks_helper, failed);
+        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
+        let failed = self.write_failed(excludes_helpers, failed);
         let out = &mut self.module.out;
         let [found, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, found, go, go);

@@ -7,6 +7,7 @@
 )]
 
 pub mod abort;
+pub mod captured_values;
 pub mod constant_data;
 pub mod exit_loop;
 pub mod loop_normalize;
@@ -19,4 +20,3 @@ pub mod prints;
 pub mod reconverge;
 pub mod site_numbering;
 pub mod strip;
-pub mod values;

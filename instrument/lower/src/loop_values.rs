@@ -37,7 +37,7 @@ struct Use {
 
 /// A variable for the last value of an id.
 #[derive(Clone, Copy)]
-struct Last {
+struct LastValue {
     variable: Id,
     pointer: Id,
 }
@@ -51,7 +51,7 @@ struct Carrier<'e, 'a, 'w> {
     /// The function that returns true.
     holds: &'e mut Option<Id>,
     zero: Option<Id>,
-    variables: HashMap<Id, Last>,
+    variables: HashMap<Id, LastValue>,
     /// Copies by block and value.
     copies: HashMap<(BlockIndex, Id), Id>,
     /// Values and the new ids that derive from them.
@@ -192,7 +192,7 @@ impl Carrier<'_, '_, '_> {
     /// Loads the last value of an id.
     fn load(&mut self, id: Id, code: &mut Code) -> Id {
         let ty = self.index.type_of(id);
-        let Last { variable, pointer } = self.last(id, ty);
+        let LastValue { variable, pointer } = self.last(id, ty);
         let zero = self.zero();
         let [element, copy] = [(); 2].map(|()| self.out.fresh());
         code.op(op::AccessChain, (pointer, element, variable, zero));
@@ -202,14 +202,14 @@ impl Carrier<'_, '_, '_> {
     }
 
     /// The variable that holds a value from its definition on.
-    fn last(&mut self, id: Id, ty: Id) -> Last {
+    fn last(&mut self, id: Id, ty: Id) -> LastValue {
         if let Some(last) = self.variables.get(&id) {
             return *last;
         }
         let two = self.out.constant(2);
         let array = self.out.array(ty, two);
         let target = (&mut *self.out, &mut *self.edits);
-        let last = Last {
+        let last = LastValue {
             variable: local_variable(self.index, self.function, target, (array, None)),
             pointer: self.out.pointer(storage_class::Function, ty),
         };

@@ -17,7 +17,7 @@ use vkabort_record::site::{CodeHash, EntryPoint, Frame, Location, ModuleHash, Si
 use vkabort_record::specialization::LocalSize;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::origins::Origins;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::constant::Length;
 use vkabort_spirv::index::debug::Position;
@@ -73,7 +73,7 @@ impl Sites {
     }
 }
 
-/// What the sites of a module depend on besides its words.
+/// Inputs of the site table besides the words of the module.
 #[derive(Clone, Copy)]
 pub struct SiteInputs<'a> {
     pub options: &'a Options,
@@ -82,7 +82,7 @@ pub struct SiteInputs<'a> {
     /// Leads from the module to the application's words, which the sites name: an inserted abort has the origin of the
     /// instruction that it guards.
     pub origins: &'a Origins,
-    pub planted: &'a Planted,
+    pub planted: &'a PlantedAborts,
     /// The values that aborts send behind their message.
     pub values: &'a AbortValues,
 }
@@ -236,7 +236,7 @@ fn code_hash(inputs: &SiteInputs<'_>, sites: &[Site]) -> Option<CodeHash> {
     hasher.update(&inputs.hash.0.to_le_bytes());
     if has_checks {
         hasher.update(format!("{:?}", options.sanitize.identity()).as_bytes());
-        if let Some(area) = options.shadow_area.filter(|_| inputs.planted.leave.is_some()) {
+        if let Some(area) = options.shadow_area.filter(|_| inputs.planted.hooks.leave.is_some()) {
             hasher.update(&area.words.to_le_bytes());
         }
     }

@@ -32,7 +32,7 @@ pub struct Options {
     pub trap: Trap,
     /// Maximum number of iterations of the loop of [`Trap::Hang`].
     pub hang_iterations: u32,
-    /// Which loops poll for aborts of other invocations.
+    /// The loops that poll for aborts of other invocations.
     pub loop_poll: LoopPoll,
     /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is rejected.
     pub max_message_bytes: u32,
@@ -64,13 +64,13 @@ pub struct Options {
     pub compact_records: bool,
     /// The checks to plant first. Unlike the features in `lowers`, they are planted into every module.
     pub sanitize: Sanitize,
-    /// Where the check `races` keeps the shadow of arrays that shared memory has no room for. `None`: they are left out.
+    /// Memory in which the check `races` keeps the shadow of arrays that shared memory has no room for. `None`: they are left out.
     pub shadow_area: Option<ShadowArea>,
     /// The values at an abort that are sent behind its message.
     pub values: Values,
     /// Most bytes of them.
     pub values_size: u32,
-    /// Where prints go. `None`: they stay as they are.
+    /// Memory to which prints write records. `None`: prints stay as they are.
     pub prints: Option<Prints>,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
@@ -115,7 +115,7 @@ impl Arena {
     }
 }
 
-/// Where `NonSemantic.DebugPrintf` writes records that do not end the invocation; see [`vkabort_record::print::layout`].
+/// Memory to which `NonSemantic.DebugPrintf` writes records that do not end the invocation; see [`vkabort_record::print::layout`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prints {
     /// Device address of the print area, a multiple of 64.
@@ -157,7 +157,7 @@ pub enum Trap {
     Hang,
 }
 
-/// Which values at an abort are sent behind its message.
+/// Selection of the values at an abort that are sent behind its message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// The operands of the condition that led to it; in modules with debug information also variables.
@@ -169,7 +169,7 @@ pub enum Values {
     Off,
 }
 
-/// Which loops poll the arena's ABORTED word.
+/// Selection of the loops that poll the arena's ABORTED word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopPoll {
     /// Loops that read memory which other invocations write, and loops without an exit.

@@ -193,15 +193,15 @@ pub struct Sanitize {
     /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
     /// lower aborts.
     pub loop_timeout: Option<LoopTimeout>,
-    /// Where to plant.
+    /// Selection of the places at which checks are planted.
     pub filter: SanitizeFilter,
     /// SPIR-V execution models without checks: functions that an entry point of one of them reaches have none. For devices that
     /// cannot write a record in such a stage.
     pub skipped_models: Vec<u32>,
     /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
     pub robust_buffers: bool,
-    /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: nobody knows
-    /// the buffers, and [`Check::Addresses`] is not planted.
+    /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: there is
+    /// no buffer table; [`Check::Addresses`] is not planted.
     pub buffer_table: Option<u64>,
     /// A pipeline that specialises the size of shared memory gets another rewrite ([`length_spec_ids`]). Without, such
     /// memory is left alone.

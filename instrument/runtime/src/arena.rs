@@ -145,7 +145,7 @@ impl Runtime {
         self.store_aborted(out, self.arena.control);
     }
 
-    /// The same for the host, which watches the control block before the records: it cannot poll the device's own memory without
+    /// Sets ABORTED for the host, which watches the control block before the records: it cannot poll the device's own memory without
     /// crossing the bus at every call, and a reset may discard that.
     pub(super) fn set_aborted_for_host(&mut self, out: &mut Emitter) {
         let address = self.arena.before_records();

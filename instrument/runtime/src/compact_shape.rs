@@ -1,4 +1,4 @@
-//! Which words an entry point's compact records have.
+//! The list of words in an entry point's compact records.
 
 use vkabort_record::compact::HEADER_WORDS;
 use vkabort_record::layout::UNIT_WORDS;

@@ -29,7 +29,7 @@ pub mod record_key {
     const SIZE_BITS: u32 = 13;
     /// Largest size in bytes.
     pub(crate) const MAX_SIZE: u32 = (1 << SIZE_BITS) - 1;
-    /// Where the units of the values behind the payload begin.
+    /// Bit at which the units of the values behind the payload begin.
     pub(crate) const VALUES_SHIFT: u32 = SITE_BITS + SIZE_BITS;
 
     /// The key of a deferred record with a payload of `size` bytes to which values behind it add `values` units. `None` if one of them

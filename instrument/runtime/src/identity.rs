@@ -1,4 +1,4 @@
-//! Which invocation aborts: code that reads its identity, where the entry point writes the record. Values kept from the
+//! Writes code that reads the identity of the aborting invocation, where the entry point writes the record. Values kept from the
 //! start of the entry point would occupy registers all the time.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What instrumented modules share: functions that reserve, write and commit records and poll ABORTED, the variables of
+//! The runtime of instrumented modules: functions that reserve, write and commit records and poll ABORTED, the variables of
 //! deferred records, and pointers into the arena. Each is written on first use.
 //!
 //! The decisions and their reasons: `docs/design/records.md`.

@@ -26,7 +26,7 @@ use vkabort_record::layout::{CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Id, op};
 
-/// What `reserve` returns if there is no room.
+/// Result of `reserve` if there is no room.
 pub const NO_RECORD: u32 = u32::MAX;
 const _: () = assert!(NO_RECORD == record_key::NONE, "the key of a failed reservation");
 

@@ -11,7 +11,7 @@ use vkabort_spirv::index::spec_constants;
 use vkabort_spirv::op::{capability, memory_model, scope, storage_class};
 use vkabort_spirv::{Code, Id, op};
 
-/// What the shared functions depend on, and their ids so far.
+/// Inputs of the shared functions, and their ids so far.
 ///
 /// | file | adds |
 /// | --- | --- |
@@ -164,7 +164,7 @@ impl Runtime {
         self.set_bool_flag(out);
     }
 
-    /// The same for the key of a deferred record, which the writer knows if it is the only one.
+    /// As [`Self::store_key`], for the key of a deferred record, which the writer knows if it is the only one.
     pub fn store_deferred_key(&mut self, out: &mut Emitter, key: u32) {
         if self.single_site {
             self.set_bool_flag(out);

@@ -1,4 +1,4 @@
-//! Writes the trap: what an aborting invocation does once its record is available, so that the driver loses the device.
+//! Writes the trap: code that an aborting invocation executes once its record is available, so that the driver loses the device.
 //!
 //! ```text
 //! return   nothing: the layer reports the loss

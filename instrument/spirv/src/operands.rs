@@ -150,7 +150,7 @@ pub fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(u
     true
 }
 
-/// The same, decoding the pattern.
+/// As [`visit_ids`], decoding the pattern.
 fn visit_letters(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) {
     let end = inst.words.len();
     let mut at = 1;

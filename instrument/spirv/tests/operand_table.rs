@@ -1,4 +1,4 @@
-//! Keeps `src/operand_table.rs` equal to what rspirv's grammar says, with the instructions of our three
+//! Keeps `src/operand_table.rs` equal to rspirv's grammar, with the instructions of our three
 //! extensions and those of newer grammars added. `VKABORT_BLESS=1` rewrites the file.
 
 use rspirv::grammar::{INSTRUCTION_TABLE, Instruction, OperandKind, OperandQuantifier};

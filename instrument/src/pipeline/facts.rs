@@ -10,15 +10,15 @@ use vkabort_record::template::Template;
 use vkabort_spirv::Id;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::AbortValues;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 
-/// What a pass returns: edits of the module, and a fact for the passes after it.
-pub(super) type Found = (Edits, Option<Fact>);
+/// Result of a pass: edits of the module, and a fact for the passes after it.
+pub(super) type PassResult = (Edits, Option<Fact>);
 
 /// A fact that a pass finds.
 pub(super) enum Fact {
     /// The aborts that checks are.
-    Planted(Planted),
+    Planted(PlantedAborts),
     /// The function that is to return true.
     Holds(Id),
     /// The sites of a module whose aborts stay.
@@ -40,7 +40,7 @@ pub(super) enum Fact {
     Warning(String),
 }
 
-/// What the lowering of aborts leaves to other passes and to the host.
+/// Results of the lowering of aborts for other passes and the host.
 pub(super) struct LoweredAborts {
     pub(super) uses_constant_data: bool,
     pub(super) key_spec_id: Option<u32>,
@@ -56,7 +56,7 @@ pub(super) struct LoweredAborts {
 pub(super) struct Facts {
     /// Whether checks were planted.
     pub(super) has_checks: bool,
-    pub(super) planted: Planted,
+    pub(super) planted: PlantedAborts,
     /// The prints of the application's module.
     pub(super) prints: Vec<PrintSite>,
     pub(super) spec_ids: SpecIds,
@@ -74,7 +74,7 @@ impl Facts {
     pub(super) fn add(&mut self, fact: Option<Fact>, edits: &Edits) {
         match fact {
             Some(Fact::Planted(planted)) => (self.planted, self.has_checks) = (planted, !edits.is_empty()),
-            Some(Fact::Holds(function)) => self.planted.holds = Some(function),
+            Some(Fact::Holds(function)) => self.planted.hooks.holds = Some(function),
             Some(Fact::Sites(sites) | Fact::Numbered(sites)) => {
                 self.sites = sites;
                 let warnings = &mut self.sites.table.warnings;

@@ -1,6 +1,6 @@
-//! Rows of the table of passes, and what they work on.
+//! Rows of the table of passes, and the state that they work on.
 
-use super::facts::{Fact, Facts, Found};
+use super::facts::{Fact, Facts, PassResult};
 use crate::outcome::Hooks;
 use std::cell::OnceCell;
 use std::mem;
@@ -23,7 +23,7 @@ use vkabort_spirv::words::BOUND;
 const MAX_ROUNDS: u32 = 256;
 
 /// The function of a pass: what it finds in a module. `State` has the facts that the passes before have found.
-type Run = fn(&State<'_>, &Module<'_>, &mut Hooks<'_>) -> Result<Found>;
+type Run = fn(&State<'_>, &Module<'_>, &mut Hooks<'_>) -> Result<PassResult>;
 
 /// A row of the table of passes.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ pub(super) fn selected(options: &Options) -> LoweredFeatures {
     }
 }
 
-/// What flows from pass to pass besides the words.
+/// State that flows from pass to pass besides the words.
 pub(super) struct State<'a> {
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
@@ -169,7 +169,7 @@ impl<'a> State<'a> {
         self.numbered.of(self.origins.of(offset)?)
     }
 
-    /// What the site table depends on besides the module.
+    /// Inputs of the site table besides the module.
     pub(super) fn site_inputs(&self) -> SiteInputs<'_> {
         SiteInputs {
             options: self.options,

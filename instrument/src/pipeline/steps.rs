@@ -1,6 +1,6 @@
 //! Passes with more inputs or facts than a row of the table holds.
 
-use super::facts::{Fact, Found, LoweredAborts};
+use super::facts::{Fact, LoweredAborts, PassResult};
 use super::state::{Module, State};
 use crate::outcome::Hooks;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use vkabort_record::site::{EntryPoint, SiteTable};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::error::Result;
 
-pub(super) fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let prints = prints::number_prints(&module.index);
     let table = match module.sites(state.site_inputs()) {
         // Its warnings are about aborts.
@@ -27,7 +27,7 @@ pub(super) fn number_prints(state: &State<'_>, module: &Module<'_>, _: &mut Hook
     Ok((Edits::default(), Some(Fact::Prints(prints, table))))
 }
 
-pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<PassResult> {
     let (Some(options), sites) = (&state.options.prints, &state.facts.prints) else {
         return Ok((Edits::default(), None));
     };
@@ -55,14 +55,14 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
     Ok((edits, Some(Fact::Warnings(warnings))))
 }
 
-pub(super) fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let hash = state.facts.sites.table.module_hash;
     let (edits, planted) = vkabort_checks::plant(&module.index, state.options, state.planting, hash)?;
     Ok((edits, Some(Fact::Planted(planted))))
 }
 
 /// The sites of aborts that the driver executes. It may support more than the layer decodes.
-pub(super) fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let fact = match module.sites(state.site_inputs()) {
         Ok(sites) => Fact::Sites(sites),
         Err(error) => Fact::Warning(format!("messages cannot be decoded: {error}")),
@@ -70,7 +70,7 @@ pub(super) fn describe_kept_aborts(state: &State<'_>, module: &Module<'_>, _: &m
     Ok((Edits::default(), Some(fact)))
 }
 
-pub(super) fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let spec_ids = constant_data::spec_ids(&module.index);
     let edits = match spec_ids.is_empty() {
         true => Edits::default(),
@@ -79,7 +79,7 @@ pub(super) fn specialize_data(state: &State<'_>, module: &Module<'_>, _: &mut Ho
     Ok((edits, Some(Fact::SpecIds(spec_ids))))
 }
 
-pub(super) fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut Hooks<'_>) -> Result<PassResult> {
     let plan = module.plan(state);
     let (facts, origins) = (&state.facts, &state.origins);
     let mut options = Cow::Borrowed(state.options);
@@ -107,12 +107,12 @@ pub(super) fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut H
     Ok((lowered.edits, Some(Fact::LoweredAborts(facts))))
 }
 
-pub(super) fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let edits = exit_loop::sections::divide(&module.index, state.options, &state.facts.left_early);
     Ok((edits, None))
 }
 
-pub(super) fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+pub(super) fn reconverge_exits(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let Some(exits) = &state.facts.exits else {
         return Ok((Edits::default(), None));
     };

@@ -1,6 +1,6 @@
 //! A pass that plants aborts takes one function and one row, and its sites name the instructions that it guards.
 
-use super::facts::Found;
+use super::facts::PassResult;
 use super::state::{Module, Pass, State};
 use super::{PASSES, rewrite_with};
 use crate::outcome::{Hooks, Outcome};
@@ -18,7 +18,7 @@ use vkabort_spirv::{Code, Id, Inst, Literal, Words, op};
 const PLANT: Pass = Pass::new("plant", |s| s.lowers(Feature::Abort), plant_at_stores);
 
 /// Plants an abort with the message 7 in front of every store.
-fn plant_at_stores(_: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<Found> {
+fn plant_at_stores(_: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
     let index = &module.index;
     let mut edits = Edits::default();
     let mut out = Emitter::new(index);

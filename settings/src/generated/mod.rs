@@ -31,7 +31,7 @@ fn with_checks(document: &str) -> Option<String> {
         }
     };
     let text = format!(
-        "The checks {} find faults only; {} are planted on request.",
+        "The checks {} have no false positives by design; {} are planted on request.",
         names(true),
         names(false)
     );

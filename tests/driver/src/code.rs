@@ -95,7 +95,7 @@ pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64
     Some((arena, control.unwrap_or(arena)))
 }
 
-/// What the code of a module's prints contains.
+/// Constants in the code of a module's prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prints {
     /// Address of the print area.

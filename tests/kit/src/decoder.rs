@@ -13,7 +13,7 @@ const LINK: &str = "libvkabort_decode.so";
 /// The static library.
 const STATIC: &str = "libvkabort_decode.a";
 
-/// Where the files are installed.
+/// Folders of the installed files.
 #[derive(Clone, Copy)]
 pub struct Layout<'a> {
     /// The prefix in the pkg-config file. It may refer to the folder of that file as `${pcfiledir}`.

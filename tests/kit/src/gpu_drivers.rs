@@ -95,7 +95,7 @@ pub enum Release {
 impl Release {
     const ALL: [Self; 2] = [Self::Stable, Self::Newest];
 
-    /// Where its packages are unpacked.
+    /// The folder of its unpacked packages.
     fn folder(self) -> PathBuf {
         match self {
             Self::Stable => folder(),

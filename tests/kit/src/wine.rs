@@ -18,7 +18,7 @@ const DRIVER: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// Variables that contain a path.
 const PATHS: [&str; 3] = [DRIVER[0], DRIVER[1], "VK_LAYER_PATH"];
 
-/// Who loads the driver.
+/// The loader of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriverSystem {
     /// The Linux loader, below Wine's own driver.

@@ -1,4 +1,4 @@
-//! Changes of words that make a module invalid, but often keep its form: what an analysis follows without end, or collects without
+//! Mutates words so that a module is invalid, but often keeps its form: an analysis could follow it without end, or collect without
 //! a limit.
 
 use crate::choices::Choices;

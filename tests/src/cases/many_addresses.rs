@@ -1,4 +1,4 @@
-//! Many accesses through one address, with aborts or checks between them. Passes keep no pointer in a variable for what is behind an abort:
+//! Many accesses through one address, with aborts or checks between them. Passes keep no pointer in a variable for code behind an abort:
 //! SwiftShader's compiler ends the process.
 
 use super::support::{expect_success, incremented, marked, same_words};

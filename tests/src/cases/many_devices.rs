@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 const GROUP: usize = 12;
 /// Devices before the second group.
 const BEFORE: usize = 128;
-/// What the resident memory of a device may differ by, in bytes, from group to group. Memory that the driver's threads keep differs by
+/// Tolerance of the resident memory of a device, in bytes, from group to group. Memory that the driver's threads keep differs by
 /// hundreds of KiB from run to run; a device without an address of its own takes 18 MiB more.
 const SLACK: usize = 4 << 20;
 

@@ -1,4 +1,4 @@
-//! Prints and the memory for them: it is used again once work is complete, and what has no room is counted.
+//! Prints and the memory for them: it is used again once work is complete, and prints without room are counted.
 
 use super::deliver::{self, Received};
 use super::prints::shader;

@@ -1,4 +1,4 @@
-//! Prints of shaders: their text, where they are, and what else the shader does.
+//! Prints of shaders: their text, their locations, and the shader's other effects.
 
 use super::deliver::{self, Received};
 use super::support::{

@@ -1,4 +1,4 @@
-//! Runs a program on a driver and in the interpreter, and compares what both leave.
+//! Runs a program on a driver and in the interpreter, and compares the memory that both leave.
 
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};

@@ -217,7 +217,7 @@ impl Runner<'_> {
     }
 }
 
-/// What the abort of a program sends, with the names in its text. `None` without an abort.
+/// Values that the abort of a program sends, with the names in its text. `None` without an abort.
 fn variables(words: &[u32], run: &ComputeRun) -> Result<Option<Vec<(String, u32)>>> {
     let Some(message) = run.messages.first() else {
         return Ok(None);

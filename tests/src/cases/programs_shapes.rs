@@ -77,7 +77,7 @@ struct Program {
     text: String,
 }
 
-/// What a run leaves.
+/// Memory that a run leaves.
 struct Ran {
     out: Vec<u32>,
     nodes: Vec<u32>,
@@ -235,7 +235,7 @@ fn program(shape: Shape, seed: u64, slang: Option<&Slang>) -> Result<Option<Prog
     }))
 }
 
-/// What the interpreter says: the results and the nodes. `None` if it does not know an instruction.
+/// Results of the interpreter: the words and the nodes. `None` if it does not know an instruction.
 fn interpret(program: &Program, seed: u64) -> Result<Option<[Vec<u32>; 2]>> {
     let inputs = ShapeInputs::new(INTERPRETED);
     match interpret_shape(&program.words, &inputs, program.invocations, &mut Choices::seeded(seed)) {

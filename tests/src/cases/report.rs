@@ -1,4 +1,4 @@
-//! Whole reports, as text and as JSON lines, of shaders with debug information. Expected reports are in `reports/`.
+//! Complete reports, as text and as JSON lines, of shaders with debug information. Expected reports are in `reports/`.
 
 use super::deliver::lose_named;
 use super::support::{MARK, expect_lost, expect_success, marked};

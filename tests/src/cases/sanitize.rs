@@ -14,7 +14,7 @@ use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, Sanitize, in
 
 /// Few enough for Mesa 22.3 (llvmpipe), which ends every loop after 65,535 iterations.
 pub(super) const SANITIZE: &[(&str, &str)] = &[("sanitize", "default"), ("loop_budget", "20000")];
-/// What the report of a loop says.
+/// Text of the report of a loop.
 pub(super) const ENDLESS: &[&str] = &["loop budget of 20000 iterations is used up"];
 const CONTINUE: &[(&str, &str)] = &[
     ("sanitize", "default"),

@@ -1,4 +1,4 @@
-//! The check of addresses: what is in no live buffer is not accessed and reported, and what is in one is left alone.
+//! The check of addresses: accesses outside of live buffers are reported and not executed, and those inside are left alone.
 
 use super::checked_body::{compile, words_after};
 use super::support::{expect_success, incremented, marked, same_words};

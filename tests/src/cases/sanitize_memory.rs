@@ -1,4 +1,4 @@
-//! Checks of what memory holds and of where NaN begins: each fault is reported, and what looks like one is not.
+//! Checks of uninitialised memory and of operations that make NaN: each fault is reported, and code that only resembles one is not.
 
 use super::checked_body::{compile, expect};
 use crate::case::{Case, cases};

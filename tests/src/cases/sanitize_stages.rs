@@ -50,7 +50,7 @@ pub(super) const CASES: &[Case] = cases! {
 /// Shows the invocations, too.
 const PRINTF: &[(&str, &str)] = &[("printf", "invocations")];
 
-/// What replaces aborts.
+/// Code that replaces aborts.
 #[derive(Clone, Copy)]
 struct Effect {
     compile: fn(&str) -> Result<Vec<u32>>,

@@ -20,7 +20,7 @@ const ALL_CHECKS: &[(&str, &str)] = &[("sanitize", "all")];
 const COUNT: usize = 6;
 /// Words of each.
 const WORDS: usize = 64;
-/// Where the shader's divisor is.
+/// Binding and offset of the shader's divisor.
 const TINT: (usize, usize) = (2, 4);
 
 /// Draws with ones in all buffers but for the divisor.

@@ -1,4 +1,4 @@
-//! Checks of undefined values and of bounds: each fault is reported, and what looks like one is not.
+//! Checks of undefined values and of bounds: each fault is reported, and code that only resembles one is not.
 
 use super::checked_body::{compile, expect};
 use super::support::{
@@ -210,7 +210,7 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
     expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
 }
 
-/// What `spirv-opt` leaves of a shader, whose values are phis instead of variables.
+/// Runs a shader that `spirv-opt` has optimized, whose values are phis instead of variables.
 fn optimized(gpu: &Gpu, body: &str, at: &[usize], is_silent: bool) -> Result<()> {
     expect(gpu, &shader_cache::optimized(&shader(body)?)?, at, is_silent).context(body.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Which of the ten variables of one shader the reports of each compiler's modules show. Every value in `reports/` is right; the
+//! Reports of one shader with ten variables, by compiler: each shows some of them. Every value in `reports/` is right; the
 //! guide has the table.
 
 use super::deliver::lose_named;
@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = cases! {
     "values::of_optimizing_slang" => slang_file(gpu, SLANG, &["-g2", "-O3"]), alone(), set(ON), reports("values_slang_optimized");
 };
 
-/// What `spirv-opt` leaves of a module of glslang.
+/// Runs a module of glslang that `spirv-opt` has optimized.
 fn optimized(gpu: &Gpu, form: Option<Form>) -> Result<()> {
     run(gpu, &shader_cache::optimized(&compiled(form)?)?)
 }

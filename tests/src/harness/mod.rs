@@ -1,4 +1,4 @@
-//! Where cases run: on a driver of this repository (`cargo test`) or on the machine's driver (`machine`), with the layers that
+//! Systems on which cases run: on a driver of this repository (`cargo test`) or on the machine's driver (`machine`), with the layers that
 //! each case names. The processes may be programs for another system.
 
 #[cfg(unix)]

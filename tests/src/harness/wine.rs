@@ -1,4 +1,4 @@
-//! What runs when the cases are a program for Windows in Wine.
+//! Drivers, exclusions and results of cases that run as a program for Windows in Wine.
 
 use crate::case::Case;
 use std::os::unix::process::ExitStatusExt as _;

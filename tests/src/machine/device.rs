@@ -24,7 +24,7 @@ pub struct Devices {
 
 /// The device under test.
 pub struct Chosen {
-    /// What the search found.
+    /// Result of the search.
     pub json: Json,
     /// Unique name: the processes of cases select it by this label.
     pub label: String,

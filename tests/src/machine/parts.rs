@@ -25,7 +25,7 @@ fn family(case: &Case) -> &'static str {
     end.map_or(case.name, |end| case.name.get(..end).unwrap_or_default())
 }
 
-/// What runs beside the cases of every machine.
+/// Parts that run beside the cases of every machine.
 #[derive(Clone, Copy)]
 pub struct Extent {
     /// The driver has the extension, so the checks run on it, too.
@@ -99,7 +99,7 @@ pub fn choose(names: &[String], extent: Extent) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Where a case of a part runs.
+/// Placement of a case of a part.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the layer adds to the start of a program: time of `vkCreateInstance` and `vkCreateDevice`, and memory.
+//! Costs that the layer adds to the start of a program: time of `vkCreateInstance` and `vkCreateDevice`, and memory.
 //!
 //! The loader loads layers and driver with each instance and unloads them with its end, so each round measures their loading
 //! too, from the page cache.
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Instances and devices that are created; the shortest times count.
 const SAMPLES: usize = 61;
 
-/// What the start of a program costs.
+/// Costs of the start of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Time of `vkCreateInstance`.

@@ -10,7 +10,7 @@ use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instr
 use vkabort_oracle::op;
 use vkabort_oracle::words::{HEADER_WORDS, instructions, push, string};
 
-/// What a failed check does, and how it is implemented.
+/// Implementation of a check, and the effect of its failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// There is no check.

@@ -1,4 +1,4 @@
-//! What a program does at one of its statements, in one invocation: nothing, an abort, a print, or a fault.
+//! Probes: code that one invocation executes at a statement of a program: nothing, an abort, a print, or a fault.
 
 use super::Language;
 
@@ -8,7 +8,7 @@ pub const PROBED: usize = 2;
 /// Text on the line of a probe.
 pub const MARK: &str = "/* probe */";
 
-/// What one invocation does in front of a statement.
+/// Code that one invocation executes in front of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// Nothing: there is no line.

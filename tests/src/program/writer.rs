@@ -37,7 +37,7 @@ pub(super) enum Around {
     Switch,
 }
 
-/// What aborts send.
+/// Messages of aborts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Messages {
     /// Random expressions.

@@ -1,4 +1,4 @@
-//! The pictures of reports are what the command prints.
+//! The pictures of reports equal the output of the command.
 
 use crate::BLESS;
 use crate::shell::{Shell, with_hash};

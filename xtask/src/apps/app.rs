@@ -6,7 +6,7 @@ pub struct App {
     pub name: &'static str,
     /// How it is started.
     pub command: Start,
-    /// What its runs must show.
+    /// Expected output of its runs.
     pub expected: Expected,
 }
 
@@ -50,7 +50,7 @@ pub struct Unstable {
     pub has_window: bool,
 }
 
-/// What the runs of a program must show.
+/// Expected output of the runs of a program.
 pub enum Expected {
     /// Success and equal output in every mode, without a report.
     Equal,

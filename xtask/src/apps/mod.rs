@@ -32,7 +32,7 @@ pub fn test(sanitize: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the programs need.
+/// Purpose of the tools that are looked up.
 const PURPOSE: &str = "running other programs under the layer";
 
 /// Returns the failures.

@@ -1,4 +1,4 @@
-//! The programs of `cargo xtask test --apps`, and the packages that they are in.
+//! The programs: the start of each, its compared output, and the packages that they are in.
 
 use super::app::{App, Expected, Start, Unstable};
 use vkabort_test_kit::drivers::TestDriver;
@@ -131,7 +131,7 @@ const GODOT_SCENE: &[&str] = &[
     "30",
 ];
 
-/// Where a line of output begins to vary between runs, by the text in front of it.
+/// Texts of output lines behind which the rest of the line varies between runs.
 pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
 
 /// The end of a warning that is not a fault. In two of Godot's shaders that move particles, a value has effects at more than 8

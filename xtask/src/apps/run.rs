@@ -19,7 +19,7 @@ pub const ABORTED: i32 = 90;
 /// Longest time of a program, in seconds.
 const LIMIT: &str = "300";
 
-/// What programs run with.
+/// Tools and folders with which programs run.
 pub struct Runner {
     python: PathBuf,
     dawn: PathBuf,

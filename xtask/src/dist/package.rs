@@ -1,4 +1,4 @@
-//! The packages of what was built: Debian packages and an archive, with their debug information.
+//! The packages of the built files: Debian packages and an archive, with their debug information.
 
 use super::build::Built;
 use super::contents::{self, VERSION};

@@ -8,7 +8,7 @@ use vkabort_test_kit::root;
 
 const INTRODUCTION: &str = "\
 <!-- Generated from `bench/RESULTS.md` by `cargo xtask generate`. -->
-# What it costs
+# Costs
 
 A module without aborts is not rewritten. A module with aborts is rewritten when the program creates it, and its code grows: with
 the first check by the code that writes a message, then by a few instructions for each further one. An abort itself may be slow: it
@@ -35,7 +35,7 @@ that are not met.
 ";
 
 const END: &str = "
-## What stops the goals
+## Reasons for missed goals
 
 The times in this section were measured by hand on 2026-11-27, on the machine of the benchmark beside other work. They explain rows of the
 table, and `cargo xtask bench` does not repeat them.
@@ -46,7 +46,7 @@ table, and `cargo xtask bench` does not repeat them.
   and a `switch`. Lavapipe 25 skips such code: 66 ms in place of 54.
 - The same on lavapipe 25 and Mesa 26: they execute a block that does not branch, and jump over one that does. So an abort in a loop has a
   branch of its own there. On Mesa 26, a loop of 400 short iterations took 44 ms without a test, 84 ms with a test that returns, 87 ms
-  with one that aborted without this branch, and 46 ms with it. What is left in a loop of ten instructions is the test itself.
+  with one that aborted without this branch, and 46 ms with it. The rest of the cost, in a loop of ten instructions, is the test itself.
 - *The default checks* therefore cost 1.01 and 1.03 times in the median on Mesa 26 and lavapipe 25, at worst 1.20 and 1.06, but 1.24 and
   1.40 on lavapipe 22.3 and SwiftShader, at worst 1.94 and 2.57: a loop of 8 instructions, of which the code that looks at its limits
   is executed in each iteration (15 shaders on each, from the part `checks` of the benchmark; medians of three runs differ by up to

@@ -31,7 +31,7 @@ fn no_crate_has_an_import_circle() -> Result<()> {
     Ok(())
 }
 
-/// What serves tests alone is under `tests/`; the tools of this repository may use it.
+/// Crates that serve tests alone are under `tests/`; the tools of this repository may use them.
 #[test]
 fn no_crate_of_the_product_depends_on_one_of_the_tests() -> Result<()> {
     let metadata = toolchain::metadata()?;
@@ -117,7 +117,7 @@ fn readers_of_values_have_no_view_of_their_own() -> Result<()> {
         "analysis/src/trip_count.rs",
         "analysis/src/unstored.rs",
         "analysis/src/waiting_loops",
-        "lower/src/values",
+        "lower/src/captured_values",
     ];
     const BUILDERS: [&str; 4] = ["Dominators", "successor_nodes", ".reversed()", "LoopNest::new"];
     let mut found = Vec::new();

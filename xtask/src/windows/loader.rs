@@ -1,4 +1,4 @@
-//! The Khronos loader for Windows, built from Debian's source package, and what else Wine lacks.
+//! The Khronos loader for Windows, built from Debian's source package, and the other files that Wine lacks.
 
 use crate::debian::Archive;
 use crate::provision;

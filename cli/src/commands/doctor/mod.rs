@@ -1,4 +1,4 @@
-//! `vkabort doctor`: shows the drivers, the extensions that each supports, and what the layer adds.
+//! `vkabort doctor`: shows the drivers, the extensions that each supports, and those that the layer adds.
 //!
 //! `findings` merges the lists of two child processes as JSON, one with the layer and one without; `display`
 //! turns that into text.

@@ -10,7 +10,7 @@ const ARRAY: Id = free(5001);
 const ARRAY_POINTER: Id = free(5002);
 /// An array of the function.
 const ELEMENTS: Id = free(5003);
-/// What is compared with 1 to leave the loop.
+/// Value that is compared with 1 to leave the loop.
 const VALUE: Id = free(5004);
 
 /// Whether the loop has a constant exit if `entry` comes before it and `header` defines `VALUE`.

@@ -1,4 +1,4 @@
-//! What may be undefined: parts of values and of memory.
+//! Items: parts of SSA values and memory definitions that may be undefined.
 
 use super::parts::ValuePart;
 use crate::view::path::Path;
@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{DefIndex, FunctionIndex, ItemIndex, Key as _};
 
-/// A part of a value, or of what a definition of memory holds.
+/// A part of a value, or of the contents of a memory definition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Item {
     pub(super) function: FunctionIndex,
@@ -21,7 +21,7 @@ pub(super) enum ItemKind {
         definition: DefIndex,
         /// The part of the object.
         path: Path,
-        /// Whether it is all of that part, or some part of it that is not known.
+        /// Whether it is all of that part; if not, an unknown part of it.
         is_exact: bool,
     },
 }
@@ -33,7 +33,7 @@ impl Item {
         Self { function, kind }
     }
 
-    /// A part of what a definition holds.
+    /// A part of the contents of a memory definition.
     pub(super) fn memory(function: FunctionIndex, definition: DefIndex, path: Path, is_exact: bool) -> Self {
         let kind = ItemKind::Memory {
             definition,

@@ -1,7 +1,7 @@
-//! The uses of what memory holds.
+//! Uses of the contents of memory.
 
 use super::items::{Item, Items};
-use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
+use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass, nothing};
 use crate::view::path::{Path, overlap, suffix_after};
 use crate::view::{AccessKind, Event, EventKind, FunctionView, MemoryUse, Object, ObjectClass, Origin, Place};
 use smallvec::{SmallVec, smallvec};
@@ -92,7 +92,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             EventKind::Emit => UseEffect::Effect,
             EventKind::Barrier if object.class == ObjectClass::Output => UseEffect::Effect,
             // Other invocations may do anything with it.
-            EventKind::Barrier if self.followed == Followed::NotFinite => nothing(),
+            EventKind::Barrier if self.value_class == ValueClass::NotFinite => nothing(),
             EventKind::Barrier => match self.view.is_read_behind_barrier(function, object.pointer, event) {
                 true => UseEffect::Effect,
                 false => nothing(),
@@ -106,7 +106,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         }
     }
 
-    /// What a function leaves in memory when it returns: what its calls leave.
+    /// Effect of a definition when the function returns: that of the definitions that its calls make in the callers.
     pub(super) fn left(&self, part: &MemoryPart<'_, 'a, 'w>, object: &Object, items: &mut Items) -> UseEffect {
         let mut all = Vec::new();
         for (caller, offset) in self.view.calls_of(part.function.number) {
@@ -131,7 +131,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         if all.is_empty() { nothing() } else { UseEffect::All(all) }
     }
 
-    /// What a called function does with memory that it finds.
+    /// Effect of a definition that a called function reads.
     pub(super) fn read_by_call(
         &self,
         part: &MemoryPart<'_, 'a, 'w>,

@@ -1,4 +1,4 @@
-//! Does an undefined value have an effect: on memory that others can read, control flow, another invocation, or a result of the stage?
+//! Finds the effects of undefined values: on memory that others can read, control flow, another invocation, or a result of the stage.
 //!
 //! An instruction whose result is undefined does no harm if the result is dropped, as by `OpSelect`, a mask, a phi of another
 //! path, or an overwritten variable. So a check of its operands belongs where the result is certain to have an effect:
@@ -16,10 +16,10 @@
 //! has the effects that it has elsewhere. The **points** of an item are its definition if it is observed, else those of what it becomes
 //! ([`points`]).
 //!
-//! What counts:
+//! Rules:
 //!
 //! - Memory: variables of the storage classes Function, Private and Output are the invocation's until a call, an emitted vertex or the
-//!   end lets others read them, and Workgroup variables until a barrier behind which somebody reads them.
+//!   end lets others read them, and Workgroup variables until a barrier behind which an invocation reads them.
 //! - Calls: an argument has the effects that the parameter has in the function, and those of the result if all of it is observed. A
 //!   returned value has an effect if it has one at every call.
 //! - Selections, masks, `&&`, `||`, phis and dynamic indices can drop a value. Other arithmetic cannot, whatever it computes: the

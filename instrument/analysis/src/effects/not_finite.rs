@@ -1,4 +1,4 @@
-//! What keeps NaN and infinities, and where they land.
+//! Propagation of NaN and infinities to stores.
 //!
 //! They are defined values, and programs use infinities: a slab test divides by a direction of 0 and takes the minimum. So a value that is
 //! not finite counts only where every operation on its way gives one that is not finite either, by IEEE 754, whatever the other operands
@@ -10,7 +10,7 @@
 
 use super::copies::is_beyond_texel;
 use super::parts::{ValuePart, component_count};
-use super::use_finder::{Followed, UseFinder};
+use super::use_finder::{UseFinder, ValueClass};
 use crate::view::path::Path;
 use crate::view::{FunctionView, ObjectClass};
 use smallvec::SmallVec;
@@ -63,8 +63,8 @@ impl UseFinder<'_, '_, '_> {
 
     /// The parts of a result: of a vector that is not finite its components, since a store may replace one of them.
     pub(super) fn components(&self, inst: &Inst<'_>, path: Path) -> SmallVec<[Path; 2]> {
-        let count = match self.followed {
-            Followed::NotFinite if path.is_empty() => component_count(self.view.index, inst.result_type()),
+        let count = match self.value_class {
+            ValueClass::NotFinite if path.is_empty() => component_count(self.view.index, inst.result_type()),
             _ => 1,
         };
         match count {

@@ -1,7 +1,7 @@
-//! Whether every path from the definition of an item has an effect of it.
+//! Solves for the observed items: those that have an effect on every path from their definition.
 
 use super::items::{Item, ItemKind, Items};
-use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder};
+use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass};
 use super::walk::Walk;
 use crate::view::{FunctionView, ModuleView};
 use rustc_hash::FxHashMap as HashMap;
@@ -12,7 +12,7 @@ use vkabort_spirv::op;
 /// Limit on the blocks that all walks of a module visit. Items beyond it are not observed, which the log says.
 const MAX_STEPS: u64 = 1 << 26;
 
-/// What is known of an item.
+/// State of an item in the fixpoint.
 #[derive(Debug)]
 struct State {
     uses: Vec<ItemUse>,
@@ -29,25 +29,25 @@ pub(super) struct Solver<'v, 'a, 'w> {
     states: Table<ItemIndex, Option<State>>,
     walks: HashMap<FunctionIndex, Walk>,
     steps: u64,
-    /// The same question if a returned value is an effect.
+    /// A solver for which a returned value is an effect.
     with_returns: Option<Box<Self>>,
 }
 
 impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
-        let with_returns = Self::with(view, (true, followed), None);
-        Self::with(view, (false, followed), Some(Box::new(with_returns)))
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, value_class: ValueClass) -> Self {
+        let with_returns = Self::with(view, (true, value_class), None);
+        Self::with(view, (false, value_class), Some(Box::new(with_returns)))
     }
 
     fn with(
         view: &'v ModuleView<'a, 'w>,
-        (returns_are_effects, followed): (bool, Followed),
+        (returns_are_effects, value_class): (bool, ValueClass),
         with_returns: Option<Box<Self>>,
     ) -> Self {
         Self {
             view,
             items: Items::default(),
-            finder: UseFinder::new(view, returns_are_effects, followed),
+            finder: UseFinder::new(view, returns_are_effects, value_class),
             states: Table::default(),
             walks: HashMap::default(),
             steps: MAX_STEPS,
@@ -257,7 +257,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
             .is_some_and(|(of, offset)| *of == block && *offset < to)
     }
 
-    /// Where an item is defined: its block and a word offset, at the start of the block for phis.
+    /// Position of an item's definition: its block and a word offset, at the start of the block for phis.
     pub(super) fn position(&self, id: ItemIndex) -> Option<(BlockIndex, usize)> {
         let item = self.items.get(id)?;
         let function = self.view.function(item.function)?;

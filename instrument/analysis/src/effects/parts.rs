@@ -82,7 +82,7 @@ fn constructed(index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path) -> 
     }
 }
 
-/// What is left of the composite that `OpCompositeInsert` copies: each component of a vector but the inserted one, if all of it is
+/// The rest of the composite that `OpCompositeInsert` copies: each component of a vector but the inserted one, if all of it is
 /// undefined.
 fn inserted_over(index: &Index<'_>, inst: &Inst<'_>, path: &Path) -> SmallVec<[Path; 2]> {
     let inserted = inst.from(5);

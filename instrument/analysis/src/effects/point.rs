@@ -12,7 +12,7 @@ pub struct Condition {
     pub test: Test,
 }
 
-/// What a condition asks of its value.
+/// Test of a condition's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Test {
     True,

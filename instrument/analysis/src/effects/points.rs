@@ -4,7 +4,7 @@ use super::items::{Item, ItemKind};
 use super::observed::Solver;
 use super::parts::ValuePart;
 use super::point::{Condition, EffectPoint, Test};
-use super::use_finder::{Followed, ItemUse, UseEffect};
+use super::use_finder::{ItemUse, UseEffect, ValueClass};
 use crate::view::{FunctionView, ModuleView};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -38,29 +38,29 @@ pub struct Effects<'v, 'a, 'w> {
 }
 
 impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
-    /// Computes nothing yet.
+    /// Effects of undefined results, computed by later queries.
     pub fn new(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::Undefined)
+        Self::with(view, ValueClass::Undefined)
     }
 
-    /// The same, of what memory holds before anything is stored: a copy of a whole structure is not an effect (`copies`).
+    /// Effects of the initial contents of memory: a copy of a whole structure is not an effect (`copies`).
     pub fn of_memory(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::Unstored)
+        Self::with(view, ValueClass::Unstored)
     }
 
-    /// The same, of NaN and infinities, which are faults only where they are stored (`not_finite`).
+    /// Effects of NaN and infinities, which are faults only if they are stored (`not_finite`).
     pub fn of_not_finite(view: &'v ModuleView<'a, 'w>) -> Self {
-        Self::with(view, Followed::NotFinite)
+        Self::with(view, ValueClass::NotFinite)
     }
 
-    fn with(view: &'v ModuleView<'a, 'w>, followed: Followed) -> Self {
+    fn with(view: &'v ModuleView<'a, 'w>, value_class: ValueClass) -> Self {
         Self {
-            solver: Solver::new(view, followed),
+            solver: Solver::new(view, value_class),
             points: PointCache::default(),
         }
     }
 
-    /// What was left out so far because it is too much, for the log.
+    /// Work that was left out so far because of limits, for the log.
     pub fn given_up(&self) -> Option<String> {
         let (walks, points) = (self.solver.given_up(), self.points.given_up);
         let walks =

@@ -1,11 +1,11 @@
-//! What becomes of an item at a use.
+//! Classifies one use of an item.
 
 use super::point::Condition;
 use crate::view::ModuleView;
 use smallvec::SmallVec;
 use vkabort_spirv::index::typed::{BlockIndex, ItemIndex};
 
-/// What becomes of an item at a use.
+/// Effect of an item at one use.
 #[derive(Clone, Debug)]
 pub(super) enum UseEffect {
     /// It has an effect.
@@ -27,31 +27,31 @@ pub(super) struct ItemUse {
     pub(super) effect: UseEffect,
 }
 
-/// What the items are, on which it depends what is an effect.
+/// Kind of the items, which decides the effects that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Followed {
+pub(super) enum ValueClass {
     /// Results that are undefined.
     Undefined,
-    /// What memory holds before anything is stored: parts that are only copied with others have no effect (`copies`).
+    /// Initial contents of memory: parts that are only copied with others have no effect (`copies`).
     Unstored,
-    /// NaN and infinities: only what keeps them counts, and the only effect is a store that others see (`not_finite`).
+    /// NaN and infinities: only operations that keep them count, and the only effect is a store that others see (`not_finite`).
     NotFinite,
 }
 
 /// Finds the uses of items.
 pub(super) struct UseFinder<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
-    /// Whether a returned value has an effect: answers what a function does with its arguments if its result is used.
+    /// Whether a returned value has an effect: finds the effects of arguments in a function whose result is used.
     pub(super) returns_are_effects: bool,
-    pub(super) followed: Followed,
+    pub(super) value_class: ValueClass,
 }
 
 impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
-    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, followed: Followed) -> Self {
+    pub(super) fn new(view: &'v ModuleView<'a, 'w>, returns_are_effects: bool, value_class: ValueClass) -> Self {
         Self {
             view,
             returns_are_effects,
-            followed,
+            value_class,
         }
     }
 }

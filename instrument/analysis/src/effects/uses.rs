@@ -1,9 +1,9 @@
-//! What becomes of an item at each of its uses.
+//! Collects all uses of an item.
 
 use super::items::{Item, ItemKind, Items};
 use super::memory_uses::{MemoryPart, push, stored};
 use super::parts::{ValuePart, leaves, results};
-use super::use_finder::{Followed, ItemUse, UseEffect, UseFinder, nothing};
+use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass, nothing};
 use crate::view::path::{Path, type_at};
 use crate::view::{FunctionView, ObjectClass, Use};
 use smallvec::{SmallVec, smallvec};
@@ -25,7 +25,7 @@ fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
 }
 
 impl<'a, 'w> UseFinder<'_, 'a, 'w> {
-    /// The uses of an item, without those at which nothing becomes of it. O(uses).
+    /// The uses of an item, without those that drop it. O(uses).
     pub(super) fn uses(&self, item: &Item, items: &mut Items) -> Vec<ItemUse> {
         let Some(function) = self.view.function(item.function) else {
             return Vec::new();
@@ -63,11 +63,13 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         let value = |id, path| Item::value(function.number, id, path);
         match (inst.opcode(), at.word) {
             (op::Phi, _) => UseEffect::Phi(items.intern(value(inst.result(), part.path.clone()))),
-            (_, word) if self.followed == Followed::Unstored && self.is_part_of_copy(function, part, &inst, word) => {
+            (_, word)
+                if self.value_class == ValueClass::Unstored && self.is_part_of_copy(function, part, &inst, word) =>
+            {
                 nothing()
             }
             (_, word)
-                if self.followed == Followed::NotFinite && !self.keeps_not_finite(function, part, &inst, word) =>
+                if self.value_class == ValueClass::NotFinite && !self.keeps_not_finite(function, part, &inst, word) =>
             {
                 nothing()
             }

@@ -1,4 +1,4 @@
-//! What the result of a comparison says of its operands.
+//! Refines operand ranges by the outcome of a comparison.
 
 use super::interval::{Piece, Range};
 use vkabort_spirv::op;

@@ -1,8 +1,8 @@
 //! Comparisons that hold in blocks, since every path there has taken a branch of them.
 
 use super::comparisons::mirrored;
-use super::keys::{Key, Keys};
 use super::outcomes::{on_the_way, outcomes};
+use super::value_numbers::{NumberedPart, ValueNumbers};
 use crate::effects::{Condition, Test, component_count};
 use crate::view::path::Path;
 use crate::view::{FunctionView, Origin};
@@ -68,14 +68,14 @@ pub(super) struct Facts {
 
 impl Facts {
     /// O(blocks * Booleans of a condition).
-    pub(super) fn new(function: &FunctionView<'_, '_>, keys: &mut Keys) -> Self {
+    pub(super) fn new(function: &FunctionView<'_, '_>, numbers: &mut ValueNumbers) -> Self {
         let mut facts = Self::default();
         for number in function.graph.reverse_postorder() {
             for outcome in outcomes(function, *number) {
                 let edge = (!outcome.is_alone).then_some(*number);
                 facts.add_condition(
                     function,
-                    keys,
+                    numbers,
                     (outcome.condition, None, outcome.result),
                     outcome.to,
                     edge,
@@ -89,7 +89,7 @@ impl Facts {
     /// Facts that hold under the conditions of a point, in its block.
     pub(super) fn of_conditions(
         function: &FunctionView<'_, '_>,
-        keys: &mut Keys,
+        numbers: &mut ValueNumbers,
         conditions: &[Condition],
         block: BlockIndex,
     ) -> Self {
@@ -101,7 +101,7 @@ impl Facts {
             let result = condition.test == Test::True;
             facts.add_condition(
                 function,
-                keys,
+                numbers,
                 (condition.value, condition.component, result),
                 block,
                 None,
@@ -160,7 +160,7 @@ impl Facts {
     fn add_condition(
         &mut self,
         function: &FunctionView<'_, '_>,
-        keys: &mut Keys,
+        numbers: &mut ValueNumbers,
         (condition, component, result): (Id, Option<u32>, bool),
         from: BlockIndex,
         edge: Option<BlockIndex>,
@@ -172,20 +172,22 @@ impl Facts {
             if seen.len() >= MOST_PARTS || !seen.insert((id, component, result)) {
                 continue;
             }
-            let number = keys.number(function, id, component.into_iter().collect());
-            let Some(key) = keys.get(number).cloned() else { continue };
-            let (id, component) = match &key {
-                Key::Value(id, path) if path.len() < 2 => (*id, path.first().copied()),
-                Key::Value(..) => continue,
-                Key::Memory(..) => (id, component),
+            let number = numbers.number(function, id, component.into_iter().collect());
+            let Some(part) = numbers.get(number).cloned() else {
+                continue;
             };
-            if let Some(selected) = selected(function, keys, &key, result) {
+            let (id, component) = match &part {
+                NumberedPart::Value(id, path) if path.len() < 2 => (*id, path.first().copied()),
+                NumberedPart::Value(..) => continue,
+                NumberedPart::Memory(..) => (id, component),
+            };
+            if let Some(selected) = selected(function, numbers, &part, result) {
                 let (value, through) = selected;
                 worklist.push((value, component, result));
                 worklist.extend(on_the_way(
                     function,
                     through,
-                    function.graph.immediate_dominator(key_block(function, &key)),
+                    function.graph.immediate_dominator(part_block(function, &part)),
                 ));
                 continue;
             }
@@ -201,7 +203,7 @@ impl Facts {
                 }
                 (opcode @ op::IEqual..=op::SLessThanEqual, _) => {
                     let mut operand =
-                        |word: usize| keys.number(function, inst.id(word), component.into_iter().collect());
+                        |word: usize| numbers.number(function, inst.id(word), component.into_iter().collect());
                     let (left, right) = (operand(3), operand(4));
                     let of = |opcode, other| Fact {
                         opcode,
@@ -229,20 +231,25 @@ impl Facts {
 
 /// The operand that a phi of Booleans must have taken to have a result, and the block that it comes from: `a && b` as a branch
 /// over `b`.
-fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result: bool) -> Option<(Id, BlockIndex)> {
-    let operands: Vec<(NumberIndex, BlockIndex)> = match key {
-        Key::Value(id, path) => {
+fn selected(
+    function: &FunctionView<'_, '_>,
+    numbers: &mut ValueNumbers,
+    part: &NumberedPart,
+    result: bool,
+) -> Option<(Id, BlockIndex)> {
+    let operands: Vec<(NumberIndex, BlockIndex)> = match part {
+        NumberedPart::Value(id, path) => {
             let phi = function
                 .index
                 .def(*id)
                 .filter(|inst| inst.opcode() == op::Phi && path.is_empty())?;
             let pairs = phi.phi_pairs().map(|(value, label)| {
                 let from = function.index.block_of_label(function.function, label)?;
-                Some((keys.number(function, value, Path::new()), from))
+                Some((numbers.number(function, value, Path::new()), from))
             });
             pairs.collect::<Option<_>>()?
         }
-        Key::Memory(definition, path) => {
+        NumberedPart::Memory(definition, path) => {
             let phi = function
                 .memory
                 .definitions
@@ -251,29 +258,29 @@ fn selected(function: &FunctionView<'_, '_>, keys: &mut Keys, key: &Key, result:
             let operands = phi
                 .operands
                 .iter()
-                .map(|(from, operand)| (keys.held(function, *operand, path.clone()), *from));
+                .map(|(from, operand)| (numbers.number_in_memory(function, *operand, path.clone()), *from));
             operands.collect()
         }
     };
     let other = if result { op::ConstantFalse } else { op::ConstantTrue };
     let mut possible = operands
         .into_iter()
-        .filter_map(|(number, from)| match keys.get(number)? {
-            Key::Value(id, _) if function.index.opcode(*id) == other => None,
-            key => Some((key, from)),
+        .filter_map(|(number, from)| match numbers.get(number)? {
+            NumberedPart::Value(id, _) if function.index.opcode(*id) == other => None,
+            part => Some((part, from)),
         });
     let (only, from) = possible.next().filter(|_| possible.next().is_none())?;
     match only {
-        Key::Value(id, path) if path.is_empty() => Some((*id, from)),
+        NumberedPart::Value(id, path) if path.is_empty() => Some((*id, from)),
         _ => None,
     }
 }
 
 /// The block in which a number is computed.
-fn key_block(function: &FunctionView<'_, '_>, key: &Key) -> BlockIndex {
-    let block = match key {
-        Key::Value(id, _) => function.block_of(*id),
-        Key::Memory(definition, _) => function.memory.definitions.get(*definition).map(|found| found.block),
+fn part_block(function: &FunctionView<'_, '_>, part: &NumberedPart) -> BlockIndex {
+    let block = match part {
+        NumberedPart::Value(id, _) => function.block_of(*id),
+        NumberedPart::Memory(definition, _) => function.memory.definitions.get(*definition).map(|found| found.block),
     };
     block.or(function.graph.entry()).unwrap_or_default()
 }

@@ -5,8 +5,8 @@ mod compared;
 
 use super::facts::Facts;
 use super::interval::Range;
-use super::keys::Keys;
 use super::rules::{Operand, Rule, Solver, result};
+use super::value_numbers::ValueNumbers;
 use crate::view::FunctionView;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -22,17 +22,17 @@ pub(super) const MOST_STEPS: u32 = 64;
 
 /// Names, facts and ranges of one function.
 pub(super) struct FunctionRanges {
-    pub(super) keys: Keys,
+    pub(super) numbers: ValueNumbers,
     facts: Facts,
     /// As far as any was asked for.
-    ranges: Table<NumberIndex, Solved>,
+    ranges: Table<NumberIndex, NumberState>,
     /// The ranges of numbers in blocks, under the facts of the function alone, and the levels that were left to find each.
     at_places: HashMap<(NumberIndex, BlockIndex), (u32, Option<Range>)>,
 }
 
-/// What was found for a number.
+/// State of a number in the fixpoint.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Solved {
+enum NumberState {
     #[default]
     NotYet,
     /// It is computed by code that is never reached.
@@ -58,10 +58,10 @@ struct Node {
 
 impl FunctionRanges {
     pub(super) fn new(function: &FunctionView<'_, '_>) -> Self {
-        let mut keys = Keys::default();
+        let mut numbers = ValueNumbers::default();
         Self {
-            facts: Facts::new(function, &mut keys),
-            keys,
+            facts: Facts::new(function, &mut numbers),
+            numbers,
             ranges: Table::default(),
             at_places: HashMap::default(),
         }
@@ -69,20 +69,20 @@ impl FunctionRanges {
 
     /// Width of a number. `None` for what is not an integer.
     fn bits(&self, solver: &Solver<'_, '_, '_>, number: NumberIndex) -> Option<u32> {
-        solver.bits(self.keys.get(number)?)
+        solver.bits(self.numbers.get(number)?)
     }
 
     /// The range that was found for a number. `None` for numbers of code that is never reached.
     fn solved(&self, number: NumberIndex) -> Option<Range> {
         match self.ranges.get(number) {
-            Some(Solved::In(range)) => Some(*range),
+            Some(NumberState::In(range)) => Some(*range),
             _ => None,
         }
     }
 
     fn is_solved(&self, number: NumberIndex) -> bool {
         let found = self.ranges.get(number);
-        found.is_some_and(|found| *found != Solved::NotYet)
+        found.is_some_and(|found| *found != NumberState::NotYet)
     }
 
     /// Finds the range of a number, and of all that it depends on.
@@ -138,7 +138,7 @@ impl FunctionRanges {
         }
         for node in nodes {
             self.ranges
-                .put(node.number, node.range.map_or(Solved::Unreached, Solved::In));
+                .put(node.number, node.range.map_or(NumberState::Unreached, NumberState::In));
         }
     }
 
@@ -154,7 +154,7 @@ impl FunctionRanges {
             let position = nodes.len();
             positions.insert(number, position);
             let bits = self.bits(solver, number).unwrap_or(64);
-            let rule = solver.rule(&mut self.keys, number, bits);
+            let rule = solver.rule(&mut self.numbers, number, bits);
             let mut needed = Numbers::new();
             for operand in rule.operands() {
                 needed.extend(self.compared(solver, operand, None));

@@ -1,4 +1,4 @@
-//! Which values can an integer have at a place?
+//! Computes the values that an integer can have at a place.
 //!
 //! A range is an interval of the unsigned and one of the signed values of an integer ([`interval`]). It follows from what computes the
 //! value ([`operations`]) and from the comparisons on the way to the place ([`facts`], [`comparisons`]):
@@ -8,7 +8,7 @@
 //!     a[i & 3]                       0 to 3
 //! ```
 //!
-//! Loads and copies have the name of the number that they take ([`keys`]), so that a comparison of one load holds for the others of the
+//! Loads and copies have the number of the value that they take ([`value_numbers`]), so that a comparison of one load holds for the others of the
 //! same stores, and an unoptimised module has the ranges of an optimised one.
 //!
 //! A parameter has the ranges of the arguments of all calls ([`parameters`]).
@@ -27,7 +27,6 @@ mod facts;
 mod fixpoint;
 mod glsl_operations;
 mod interval;
-mod keys;
 mod local_size;
 mod operations;
 mod outcomes;
@@ -36,6 +35,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod unpacked;
+mod value_numbers;
 mod widths;
 
 use super::effects::Condition;
@@ -44,11 +44,11 @@ use super::view::{AccessKind, FunctionView, ModuleView};
 use facts::Facts;
 use fixpoint::FunctionRanges;
 pub(crate) use interval::Range;
-use keys::{Key, Keys};
 use local_size::LocalSize;
 use parameters::{Parameter, Parameters, integer_parameters};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
+use value_numbers::{NumberedPart, ValueNumbers};
 use vkabort_options::Options;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _, NumberIndex};
@@ -82,7 +82,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         }
     }
 
-    /// What holds in a block of a function under conditions.
+    /// The facts that hold in a block of a function under conditions.
     pub fn at(
         &mut self,
         function: &'v FunctionView<'a, 'w>,
@@ -96,14 +96,14 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         RangePoint {
             function,
             block,
-            facts: Facts::of_conditions(function, &mut ranges.keys, conditions, block),
+            facts: Facts::of_conditions(function, &mut ranges.numbers, conditions, block),
         }
     }
 
     /// The range of an integer or of a component of a vector.
     pub fn range(&mut self, point: &RangePoint<'v, 'a, 'w>, value: Id, component: Option<u32>) -> Range {
         let path = component.into_iter().collect();
-        self.answer(point, |keys| keys.number(point.function, value, path))
+        self.answer(point, |numbers| numbers.number(point.function, value, path))
     }
 
     /// Whether an integer is certain to be below a constant that a pipeline may specialise.
@@ -115,13 +115,13 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let number = ranges.keys.number(function, value, Path::new());
-        if let Some(Key::Value(variable, path)) = ranges.keys.get(number)
+        let number = ranges.numbers.number(function, value, Path::new());
+        if let Some(NumberedPart::Value(variable, path)) = ranges.numbers.get(number)
             && self.local_size.bounds(self.view.index, *variable, path, bound)
         {
             return true;
         }
-        let other = ranges.keys.number(function, bound, Path::new());
+        let other = ranges.numbers.number(function, bound, Path::new());
         let mut facts = ranges.facts_in(function, number, point.block, &point.facts);
         facts.any(|fact| fact.other == other && fact.is_below(is_positive))
     }
@@ -132,10 +132,10 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let number = ranges.keys.number(function, value, Path::new());
-        let (kind, of, path) = match ranges.keys.get(number) {
-            Some(Key::Value(id, path)) => (0, id.word(), path),
-            Some(Key::Memory(definition, path)) => (1, definition.to_usize() as u32, path),
+        let number = ranges.numbers.number(function, value, Path::new());
+        let (kind, of, path) = match ranges.numbers.get(number) {
+            Some(NumberedPart::Value(id, path)) => (0, id.word(), path),
+            Some(NumberedPart::Memory(definition, path)) => (1, definition.to_usize() as u32, path),
             None => return SmallVec::new(),
         };
         [path.len() as u32 * 2 + kind, of]
@@ -150,19 +150,21 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             .functions
             .entry(function.number)
             .or_insert_with(|| FunctionRanges::new(function));
-        let number = ranges.keys.number(function, value, Path::new());
-        match ranges.keys.get(number) {
-            Some(Key::Value(id, path)) if path.is_empty() => *id,
+        let number = ranges.numbers.number(function, value, Path::new());
+        match ranges.numbers.get(number) {
+            Some(NumberedPart::Value(id, path)) if path.is_empty() => *id,
             _ => value,
         }
     }
 
     /// The range of a part of what a definition holds.
     fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
-        self.answer(point, |keys| keys.held(point.function, definition, path))
+        self.answer(point, |numbers| {
+            numbers.number_in_memory(point.function, definition, path)
+        })
     }
 
-    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut Keys) -> NumberIndex) -> Range {
+    fn answer(&mut self, point: &RangePoint<'v, 'a, 'w>, name: impl FnOnce(&mut ValueNumbers) -> NumberIndex) -> Range {
         let function = point.function;
         self.find_parameters(function.number);
         let ranges = self
@@ -176,7 +178,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
             parameters: &self.parameters,
             glsl: &self.view.glsl,
         };
-        let number = name(&mut ranges.keys);
+        let number = name(&mut ranges.numbers);
         ranges.at(&solver, number, point.block, &point.facts)
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Parameter {
 }
 
 impl Parameters {
-    /// The range of a part of what a parameter is, or of what it points to when the function is called.
+    /// Range of a part of a parameter, or of its pointee at function entry.
     pub(super) fn get(&self, parameter: Id, path: &Path) -> Option<Range> {
         self.ranges.get(&(parameter, path.clone())).copied()
     }

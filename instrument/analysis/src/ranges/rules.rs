@@ -2,11 +2,11 @@
 
 use super::glsl_operations::computed_glsl;
 use super::interval::Range;
-use super::keys::{Key, Keys};
 use super::local_size::LocalSize;
 use super::operations::computed;
 use super::parameters::Parameters;
 use super::unpacked::unpacked;
+use super::value_numbers::{NumberedPart, ValueNumbers};
 use super::widths::integer_bits;
 use crate::view::path::{Path, type_at};
 use crate::view::{FunctionView, ObjectClass, Origin};
@@ -17,7 +17,7 @@ use vkabort_spirv::index::typed::{BlockIndex, DefIndex, NumberIndex};
 use vkabort_spirv::op::{built_in, decoration};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What does not change between questions about one function.
+/// Inputs that all queries of one function share.
 pub(super) struct Solver<'s, 'a, 'w> {
     pub(super) function: &'s FunctionView<'a, 'w>,
     pub(super) options: &'s Options,
@@ -64,15 +64,15 @@ impl Rule {
 
 impl Solver<'_, '_, '_> {
     /// Width of a number. `None` for what is not an integer.
-    pub(super) fn bits(&self, key: &Key) -> Option<u32> {
-        integer_bits(self.function.index, self.type_of(key)?)
+    pub(super) fn bits(&self, part: &NumberedPart) -> Option<u32> {
+        integer_bits(self.function.index, self.type_of(part)?)
     }
 
     /// The type of a number. `None` if a composite of its type has no such part.
-    fn type_of(&self, key: &Key) -> Option<Id> {
+    fn type_of(&self, part: &NumberedPart) -> Option<Id> {
         let index = self.function.index;
-        let ty = match key {
-            Key::Value(id, path) => {
+        let ty = match part {
+            NumberedPart::Value(id, path) => {
                 let inst = index.def(*id)?;
                 let ty = match inst.opcode() {
                     op::Variable => index.def(inst.result_type())?.pointee(),
@@ -80,28 +80,28 @@ impl Solver<'_, '_, '_> {
                 };
                 type_at(index, ty, path)
             }
-            Key::Memory(definition, path) => type_at(index, self.function.object(*definition)?.ty, path),
+            NumberedPart::Memory(definition, path) => type_at(index, self.function.object(*definition)?.ty, path),
         };
         (ty != Id::NONE).then_some(ty)
     }
 
     /// How a number is computed.
-    pub(super) fn rule(&self, keys: &mut Keys, number: NumberIndex, bits: u32) -> Rule {
+    pub(super) fn rule(&self, numbers: &mut ValueNumbers, number: NumberIndex, bits: u32) -> Rule {
         let function = self.function;
         let full = Rule::Fixed(Range::full(bits));
-        let key = keys.get(number).filter(|key| self.type_of(key).is_some());
-        match key.cloned() {
+        let part = numbers.get(number).filter(|part| self.type_of(part).is_some());
+        match part.cloned() {
             None => full,
-            Some(Key::Value(id, path)) => {
+            Some(NumberedPart::Value(id, path)) => {
                 let Some(inst) = function.index.def(id) else {
                     return full;
                 };
-                self.rule_of(keys, &inst, &path, bits).unwrap_or(full)
+                self.rule_of(numbers, &inst, &path, bits).unwrap_or(full)
             }
-            Some(Key::Memory(definition, path)) => match function.memory.definitions.get(definition) {
+            Some(NumberedPart::Memory(definition, path)) => match function.memory.definitions.get(definition) {
                 Some(phi) if phi.origin == Origin::Phi => {
                     let operands = phi.operands.iter().map(|(from, operand)| Operand {
-                        number: keys.held(function, *operand, path.clone()),
+                        number: numbers.number_in_memory(function, *operand, path.clone()),
                         block: *from,
                         to: Some(phi.block),
                     });
@@ -123,7 +123,7 @@ impl Solver<'_, '_, '_> {
     }
 
     /// How the part at `path` of the result of an instruction is computed. `None` if nothing is known.
-    pub(super) fn rule_of(&self, keys: &mut Keys, inst: &Inst<'_>, path: &Path, bits: u32) -> Option<Rule> {
+    pub(super) fn rule_of(&self, numbers: &mut ValueNumbers, inst: &Inst<'_>, path: &Path, bits: u32) -> Option<Rule> {
         let function = self.function;
         let index = function.index;
         match inst.opcode() {
@@ -147,8 +147,8 @@ impl Solver<'_, '_, '_> {
         }
         let block = function.block_of(inst.result())?;
         let mut operand = |id: Id, block: BlockIndex, to: Option<BlockIndex>| {
-            let number = keys.number(function, id, path.clone());
-            let is_integer = self.bits(keys.get(number)?).is_some();
+            let number = numbers.number(function, id, path.clone());
+            let is_integer = self.bits(numbers.get(number)?).is_some();
             is_integer.then_some(Operand { number, block, to })
         };
         let words = match inst.opcode() {

@@ -17,7 +17,7 @@ enum Phi {
     Memory(DefIndex),
 }
 
-/// What a phi takes where the loop is repeated.
+/// Value that a phi takes from the back edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// Itself.
@@ -68,7 +68,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
         })
     }
 
-    /// The same, of a value that is shifted or divided by a constant in each iteration.
+    /// As [`Self::of`], for a value that is shifted or divided by a constant in each iteration.
     pub(super) fn shifted(&mut self, value: Id) -> Option<Shifting> {
         let bits = self.bits(value)?;
         let (phi, is_behind) = match self.sum(value) {
@@ -256,7 +256,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     }
 }
 
-/// What is the same each time, if there is such.
+/// The loop-invariant operand, if there is one.
 struct Same<T> {
     found: Option<Option<T>>,
 }

@@ -1,4 +1,4 @@
-//! When a counter that changes by a constant, modulo a power of 2, gets to certain values first.
+//! Number of steps until a counter that changes by a constant, modulo a power of 2, first reaches certain values.
 
 use vkabort_spirv::index::constant::wrapped;
 use vkabort_spirv::op;

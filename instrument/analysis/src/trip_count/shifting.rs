@@ -1,4 +1,4 @@
-//! When a counter that is shifted or divided by a constant in each iteration gets to certain values first.
+//! Number of steps until a counter that is shifted or divided by a constant in each iteration first reaches certain values.
 
 use super::progression::Values;
 use vkabort_spirv::index::constant::{binary, wrapped};

@@ -19,7 +19,7 @@ const fn number(value: u32) -> Id {
     free(200 + value)
 }
 
-/// Where the counter of a loop is.
+/// Memory or phi that holds the counter of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counter {
     Phi,

@@ -4,12 +4,12 @@ use super::path::Path;
 use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{BlockIndex, ObjectIndex};
 
-/// Where an object is.
+/// Memory that holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectClass {
     /// A variable of the function.
     Function,
-    /// What a parameter of the function points to, by the parameter's position.
+    /// The pointee of a parameter of the function, by the parameter's position.
     Parameter(usize),
     Private,
     Output,
@@ -50,7 +50,7 @@ pub struct Place {
     pub is_exact: bool,
 }
 
-/// What an access does.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// Reads all of its place into this value.

@@ -1,5 +1,5 @@
 //! Accesses of a function to the memory that only its invocation sees: variables of the storage classes Function,
-//! Private, Output and Workgroup, and what pointer parameters point to.
+//! Private, Output and Workgroup, and pointees of pointer parameters.
 //!
 //! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
 
@@ -143,7 +143,7 @@ impl FunctionAccesses {
         self.places.get(&pointer)
     }
 
-    /// The same, of a pointer that the walk meets.
+    /// As [`Self::place`], for any pointer of the walk: adds the object of a global variable.
     fn place_or_global(&mut self, index: &Index<'_>, pointer: Id) -> Option<Place> {
         if let Some(place) = self.places.get(&pointer) {
             return Some(place.clone());

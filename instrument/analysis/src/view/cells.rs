@@ -1,4 +1,4 @@
-//! The parts of a function's objects that are followed by themselves.
+//! Cells: the parts of a function's objects that are tracked separately.
 //!
 //! ```text
 //! struct { vec2 a; float b[4]; } v;       v.a.x = ..; v.a.y = ..; v.b[i] = ..; f(v)

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use vkabort_spirv::index::typed::{BlockIndex, Key as _, Node, Table};
 use vkabort_spirv::{Id, op};
 
-/// Where all paths end.
+/// The virtual node at which all paths end.
 const END: usize = 0;
 /// A path ends by leaving the loop or the function.
 const EXIT: usize = 1;

@@ -1,4 +1,4 @@
-//! What one function computes, and questions about its values and memory.
+//! The view of one function: its graph, uses, accesses and memory, and queries of them.
 
 use super::access::{Access, AccessKind, Object, ObjectClass};
 use super::accesses::FunctionAccesses;
@@ -13,7 +13,7 @@ use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionInd
 use vkabort_spirv::index::{Function, Index};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What one function computes.
+/// Graph, uses, accesses and memory of one function.
 pub struct FunctionView<'a, 'w> {
     pub index: &'a Index<'w>,
     pub number: FunctionIndex,
@@ -27,23 +27,29 @@ pub struct FunctionView<'a, 'w> {
 }
 
 impl<'w> FunctionView<'_, 'w> {
-    /// The loops, found for the first one that asks.
+    /// The loops, found at the first query.
     pub fn loops(&self) -> &LoopNest {
         self.loops.get_or_init(|| LoopNest::new(self.index, self.function))
     }
 
-    /// What the cells of an exact part of an object hold before the instruction at a word offset of a block; `None` stands for what
-    /// a cell holds at the start of the function. In a view [`ModuleView::for_any_point`] only.
-    pub fn held(&self, object: ObjectIndex, path: &[u32], block: BlockIndex, offset: usize) -> Vec<Option<DefIndex>> {
+    /// The definitions that the cells of an exact part of an object hold before the instruction at a word offset of a block; `None`
+    /// stands for the contents at the start of the function. In a view [`ModuleView::for_any_point`] only.
+    pub fn definitions_before(
+        &self,
+        object: ObjectIndex,
+        path: &[u32],
+        block: BlockIndex,
+        offset: usize,
+    ) -> Vec<Option<DefIndex>> {
         let cells = self.cells.at(object, path).iter();
         let cells = cells.filter(|cell| self.cells.all.get(*cell).is_some_and(|cell| !cell.is_empty));
         cells
-            .map(|cell| self.memory.held(&self.graph, cell, block, offset))
+            .map(|cell| self.memory.definition_before(&self.graph, cell, block, offset))
             .collect()
     }
 
-    /// The same as definitions. `None` if nothing reads what a cell holds at the start of the function.
-    pub fn defined(
+    /// As [`Self::definitions_before`], with the definitions at the start of the function. `None` if nothing reads one of these.
+    pub fn definitions_or_entry(
         &self,
         object: ObjectIndex,
         path: &[u32],
@@ -53,8 +59,8 @@ impl<'w> FunctionView<'_, 'w> {
         let cells = self.cells.at(object, path).iter();
         let cells = cells.filter(|cell| self.cells.all.get(*cell).is_some_and(|cell| !cell.is_empty));
         let found = cells.map(|cell| {
-            let held = self.memory.held(&self.graph, cell, block, offset);
-            held.or_else(|| self.memory.entry(cell))
+            let definition = self.memory.definition_before(&self.graph, cell, block, offset);
+            definition.or_else(|| self.memory.entry(cell))
         });
         found.collect()
     }
@@ -153,7 +159,7 @@ impl<'w> FunctionView<'_, 'w> {
         path.is_empty() || object.is_some_and(|object| type_at(self.index, object.ty, path) != Id::NONE)
     }
 
-    /// What the cell of a definition has of a part of its object: the smaller of the two.
+    /// The common part of the cell of a definition and of a part of its object: the smaller of the two.
     pub(crate) fn part_in_cell(&self, definition: DefIndex, path: &[u32]) -> Path {
         let found = self.memory.definitions.get(definition);
         let cell = found.and_then(|found| self.cells.all.get(found.cell));

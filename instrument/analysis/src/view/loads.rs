@@ -1,4 +1,4 @@
-//! What each load may read, by word offsets: the view as the oracle compares it with an interpreter.
+//! Lists the stores that each load may read, by word offsets: the oracle compares them with an interpreter.
 
 use super::{AccessKind, ModuleView, Origin};
 use std::collections::{BTreeMap, BTreeSet};

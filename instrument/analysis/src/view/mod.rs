@@ -1,4 +1,4 @@
-//! The view of values: what each function of a module computes, analysed once, for every analysis that follows values.
+//! The view of values: control flow, uses and memory of each function, analysed once, for every analysis that follows values.
 //!
 //! **Where does the rewriter learn what a load returns?** From `Memory::read`: a load knows the definitions that reach it.
 //!
@@ -10,7 +10,7 @@
 //! words[0] = q;            %v = Load %q          reads d3, so 7 or %div
 //! ```
 //!
-//! Each reader asks its own question and keeps no maps of blocks, stores or uses itself:
+//! Each reader answers its own question and keeps no maps of blocks, stores or uses itself:
 //!
 //! | reader | question |
 //! | --- | --- |

@@ -1,10 +1,10 @@
-//! The functions of a module: accesses, summaries, and the view of each that somebody asks for.
+//! The view of a module: accesses and summaries of all functions, and the view of each, built at the first query.
 
 use super::access::{AccessKind, ObjectClass};
 use super::accesses::FunctionAccesses;
 use super::cells::Cells;
 use super::function::FunctionView;
-use super::memory::{Event, Memory, Source};
+use super::memory::{Event, Memory, MemoryInputs};
 use super::summaries::{self, Summary, summarize};
 use super::uses::Uses;
 use crate::callgraph::CallGraph;
@@ -14,7 +14,7 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What all functions of a module compute.
+/// Accesses, summaries and views of the functions of a module.
 pub struct ModuleView<'a, 'w> {
     pub index: &'a Index<'w>,
     pub graph: CallGraph,
@@ -30,7 +30,7 @@ pub struct ModuleView<'a, 'w> {
 }
 
 impl<'a, 'w> ModuleView<'a, 'w> {
-    /// Reads accesses and summaries of all functions; the rest is computed for the functions that somebody asks for. O(words of the
+    /// Reads accesses and summaries of all functions; the rest is computed at the first query of a function. O(words of the
     /// module + functions * variables).
     pub fn new(index: &'a Index<'w>) -> Self {
         let graph = CallGraph::new(index);
@@ -68,7 +68,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
         }
     }
 
-    /// The same, for those who ask what variables hold where nothing reads them ([`FunctionView::held`]).
+    /// As [`Self::new`]; also tracks variables that are never loaded ([`FunctionView::definitions_before`]).
     /// Variables that debug information describes by their values are objects then, too.
     pub fn for_any_point(index: &'a Index<'w>) -> Self {
         let mut view = Self::new(index);
@@ -83,7 +83,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
         view
     }
 
-    /// What a function does to memory.
+    /// The memory accesses of a function.
     pub fn accesses(&self, function: FunctionIndex) -> Option<&FunctionAccesses> {
         self.accesses.get(function)
     }
@@ -164,7 +164,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
                 function.id
             ));
         }
-        let source = Source {
+        let inputs = MemoryInputs {
             index,
             function,
             graph: &graph,
@@ -175,7 +175,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
             for_any_point: self.for_any_point,
         };
         Some(FunctionView {
-            memory: Memory::new(&source)?,
+            memory: Memory::new(&inputs)?,
             uses: Uses::new(index, function, &graph),
             index,
             number,
@@ -203,7 +203,7 @@ impl<'a, 'w> ModuleView<'a, 'w> {
         self.given_up.borrow_mut().push(text);
     }
 
-    /// What was too large to be followed so far, for the log.
+    /// Functions and objects that were too large to be analysed so far, for the log.
     pub fn given_up(&self) -> Vec<String> {
         self.given_up.borrow().clone()
     }

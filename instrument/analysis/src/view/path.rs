@@ -7,7 +7,7 @@ use vkabort_spirv::{Id, Inst, op};
 /// Constant indices that lead to a part of a composite, outermost first. A part that is itself a composite stands for all that is in it.
 pub type Path = SmallVec<[u32; 4]>;
 
-/// What is left of `path` below `prefix`: nothing if it is shorter. `None` if the two are disjoint.
+/// The rest of `path` below `prefix`: empty if it is shorter. `None` if the two are disjoint.
 pub(crate) fn suffix_after(path: &[u32], prefix: &[u32]) -> Option<Path> {
     let is_same = path.iter().zip(prefix).all(|(one, other)| one == other);
     is_same.then(|| path.get(prefix.len()..).unwrap_or_default().into())

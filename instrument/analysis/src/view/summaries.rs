@@ -9,7 +9,7 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, ObjectIndex, Table};
 use vkabort_spirv::{Id, op};
 
-/// What a function and its callees may do.
+/// Memory that a function and its callees may read and write, and whether they may end the invocation.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Variables of the module that it may read and write.

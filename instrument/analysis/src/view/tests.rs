@@ -1,4 +1,4 @@
-//! What loads know of stores, in small functions written as text.
+//! Tests the stores that loads may read, in small functions written as text.
 
 use super::{ModuleView, Origin};
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ impl Module {
     }
 }
 
-/// What a load in the first function returns: how it is defined, and the values that it may be.
+/// Definition of the memory that a load in the first function reads, and the values that it may return.
 fn loaded(functions: &str, load: &str) -> String {
     let mut module = Module::new(functions);
     let load = Id::new(module.id(load));

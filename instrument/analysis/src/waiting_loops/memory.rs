@@ -1,7 +1,7 @@
 //! Instructions that observe writes of other invocations.
 
 use super::pointers::Pointers;
-use super::written::Written;
+use super::written::WrittenVariables;
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_spirv::index::{Decoration, Index};
 use vkabort_spirv::op::memory_operands::{MAKE_POINTER_VISIBLE, VOLATILE};
@@ -25,7 +25,7 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
 /// Memory operands of loads that observe writes of other invocations. A load that is only not private observes them behind an acquire,
 /// as plain loads do in other memory models: Tint writes all loads so.
 const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE;
-/// The same for image reads.
+/// Image operands of reads that observe writes of other invocations.
 const SHARED_TEXEL_FLAGS: u32 = image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE;
 
 /// Memory semantics of atomics that make what others wrote before visible.
@@ -50,7 +50,7 @@ pub(super) struct Memory<'a, 'w> {
     has_acquire: bool,
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
-    written: Written,
+    written: WrittenVariables,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
@@ -73,7 +73,7 @@ impl<'a, 'w> Memory<'a, 'w> {
         let model = index.inst(index.sections.memory_model);
         let pointers = Pointers::new(index);
         let mut memory = Self {
-            written: Written::new(&pointers),
+            written: WrittenVariables::new(&pointers),
             pointers,
             coherent,
             has_volatile: index.decorations.iter().any(|d| d.kind == decoration::Volatile),

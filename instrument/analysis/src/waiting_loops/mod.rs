@@ -1,4 +1,4 @@
-//! May a loop wait for another invocation, which may have aborted?
+//! Finds the loops that may wait for another invocation, which may have aborted.
 //!
 //! ```text
 //! while (atomicLoad(flag) == 0) {}        waits: the exit depends on what another invocation stores

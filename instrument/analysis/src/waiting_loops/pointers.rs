@@ -1,4 +1,4 @@
-//! What pointers point into.
+//! Finds the variable or parameter that a pointer points into.
 
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::index::Index;

@@ -1,4 +1,4 @@
-//! Where the values of a loop or a function come from.
+//! Provenance of the values of a loop or a function: whether they depend on shared reads.
 //!
 //! Values are followed back to their operands, through memory by the view's definitions and, where one of several values is selected,
 //! to the conditions that select. Other control flow does not count: the result of a function that increments an atomic counter or
@@ -19,7 +19,7 @@ fn is_private(index: &Index<'_>, access: &Inst<'_>) -> bool {
     matches!(class, Some(storage_class::Function | storage_class::Private))
 }
 
-/// Something that others are computed from.
+/// A value or a memory definition that others are computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Source {
     Value(Id),
@@ -27,13 +27,13 @@ pub(super) enum Source {
 }
 
 impl<'w> Scope<'_, '_, 'w> {
-    /// Whether it depends on a shared read whether the loop is left.
+    /// Whether a shared read decides the loop's exit.
     pub(super) fn leaves_by_shared(&self) -> bool {
         let conditions = self.control.deciding_exit(self.view).into_iter();
         self.depends(conditions.map(Source::Value).collect())
     }
 
-    /// Whether what the function returns, or stores through pointer parameters, depends on a shared read.
+    /// Whether the function's result, or a value stored through a pointer parameter, depends on a shared read.
     pub(super) fn returns_shared(&self) -> bool {
         let returns = self.returns().filter(|(_, end)| end.opcode() == op::ReturnValue);
         let returned: Vec<_> = returns
@@ -44,7 +44,7 @@ impl<'w> Scope<'_, '_, 'w> {
         self.depends(sources) || self.leaves_shared(|class| matches!(class, ObjectClass::Parameter(_)))
     }
 
-    /// Whether what the function leaves in objects of a class does, without what it has found there.
+    /// Whether a value that the function stores to an object of a class depends on a shared read.
     pub(super) fn leaves_shared(&self, is_class: impl Fn(ObjectClass) -> bool) -> bool {
         let memory = &self.view.memory;
         let mut by_cell: BTreeMap<CellIndex, Vec<(BlockIndex, Source)>> = BTreeMap::new();

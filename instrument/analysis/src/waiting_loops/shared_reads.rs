@@ -1,4 +1,4 @@
-//! Functions that read shared memory or execute barriers, and what of their results depends on such reads.
+//! Finds the functions that read shared memory or execute barriers, and the results that depend on such reads.
 
 use super::memory::{Memory, may_read_shared_memory};
 use crate::view::ModuleView;
@@ -8,7 +8,7 @@ use vkabort_spirv::index::typed::{FunctionIndex, Table};
 use vkabort_spirv::op_sets::is_unknown;
 use vkabort_spirv::{Id, Inst, op};
 
-/// What an instruction does that a loop may wait by.
+/// Kind of an instruction by which a loop may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Reads what other invocations write.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Read, Kind::PlainLoad, Kind::Barrier, Kind::Unknown];
 
-/// What depends on shared reads of a function.
+/// Results of a function that depend on its shared reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Results {
     /// The return value, or a store through a pointer parameter.

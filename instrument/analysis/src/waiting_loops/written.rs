@@ -7,7 +7,7 @@ use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::op_sets::{base_pointer, is_atomic_read};
 use vkabort_spirv::{Id, Inst, op, operands};
 
-/// What a variable is bound to, or the variable.
+/// Binding of a variable, or the variable if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Resource {
     Binding(u32, u32),
@@ -16,13 +16,13 @@ enum Resource {
 
 /// The variables of shared memory that a module writes.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct WrittenVariables {
     all: HashSet<Resource>,
     /// It may write any of them: through a pointer that is not formed from a variable, or since variables alias.
     is_unknown: bool,
 }
 
-impl Written {
+impl WrittenVariables {
     /// O(words of the functions).
     pub(super) fn new(pointers: &Pointers<'_, '_>) -> Self {
         let index = pointers.index;

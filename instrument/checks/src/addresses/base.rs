@@ -4,8 +4,8 @@
 //! computed: a loop over the elements of a buffer does not search.
 
 use super::super::module::ModulePlanter;
+use super::super::operand_checks::ValueFacts;
 use super::super::planter::Planter;
-use super::super::values::ValueFacts;
 use super::buffer_finder::{BufferFinder, write_address};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -23,7 +23,7 @@ pub(super) struct Base {
     pub(super) pointer: Id,
     /// Its range of addresses, a vector of four words.
     pub(super) range: Id,
-    /// Where the range is computed, behind which everything about it may be.
+    /// Word offset at which the range is computed; code that uses it follows.
     pub(super) at: usize,
     /// Whether that is outside of a loop that the access is in.
     pub(super) is_outside_loop: bool,
@@ -34,9 +34,9 @@ pub(super) struct Base {
 pub(super) struct Bases {
     /// The ranges of each pointer, and where each was computed.
     ranges: HashMap<Id, DominatingPoints<(Point, Id)>>,
-    /// Where each physical pointer of the function can be used first.
+    /// First point at which each physical pointer of the function can be used.
     definitions: Option<HashMap<Id, Point>>,
-    /// Where the function begins.
+    /// Start of the function.
     begin: Option<Point>,
     /// Loads of pointers from push constants at the start of the function, by the variable and the indices.
     pushed: HashMap<Vec<Id>, Id>,
@@ -174,7 +174,7 @@ fn pushed<'w>(index: &Index<'w>, pointer: Id) -> Option<(Inst<'w>, Id, Vec<Id>)>
     (is_pushed && are_constant).then(|| (load, variable.result(), indices))
 }
 
-/// Where the values of the function can be used first.
+/// First points at which the values of the function can be used.
 fn definitions(planter: &Planter<'_, '_, '_>) -> HashMap<Id, Point> {
     let index = planter.index;
     let mut definitions = HashMap::default();
@@ -191,7 +191,7 @@ fn definitions(planter: &Planter<'_, '_, '_>) -> HashMap<Id, Point> {
     definitions
 }
 
-/// Where the parameters and the constants of the function can be used first.
+/// First point at which the parameters and the constants of the function can be used.
 fn first_point(planter: &Planter<'_, '_, '_>) -> Point {
     let index = planter.index;
     let blocks = planter.function.blocks.iter().zip(index.blocks_of(planter.function));
@@ -213,7 +213,7 @@ fn loop_depth(planter: &Planter<'_, '_, '_>, block: BlockIndex) -> usize {
 }
 
 impl Planter<'_, '_, '_> {
-    /// What finds the buffers of addresses.
+    /// The functions that find the buffers of addresses.
     fn buffer_finder(&mut self) -> BufferFinder {
         let ModulePlanter {
             out,

@@ -1,4 +1,4 @@
-//! The test whether an access is in the buffer that its pointer belongs to, by the table of `vkabort_record::buffer_table`.
+//! Tests that an access is in the buffer that its pointer belongs to, by the table of `vkabort_record::buffer_table`.
 //!
 //! ```text
 //! uvec4 vkabort_find_buffer(uvec2 address)         a placeholder, which the pass `abort` makes search the table: the range of
@@ -14,7 +14,7 @@ use vkabort_runtime::write_is_inside;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, Literal, op};
 
-/// What the test consists of.
+/// Planted functions of the test, and their private variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferFinder {
     /// The function `vkabort_buffer_of`.

@@ -1,4 +1,4 @@
-//! How many bytes of memory an access touches.
+//! Number of bytes of memory that an access touches.
 
 use vkabort_options::Options;
 use vkabort_spirv::index::Index;

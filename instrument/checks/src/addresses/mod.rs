@@ -25,25 +25,25 @@
 //! On request. Checked are loads, stores, copies and atomics. Not checked: accesses through logical pointers, of which
 //! drivers know the buffer; columns of row-major matrices, whose components are apart; cooperative matrices and copies of a computed
 //! size; the shader's own constant data, and what acceleration structures or shader records are read through, since they have no
-//! pointers. Where the layer emulates no aborts, nothing knows the buffers and nothing is planted.
+//! pointers. Without emulated aborts, there is no table of buffers and nothing is planted.
 
 mod base;
 pub(super) mod buffer_finder;
 mod extent;
-pub(super) mod limits;
 mod offset;
 mod physical;
+pub(super) mod pointer_bounds;
 pub(super) mod searches;
 mod test;
 
 use super::accesses::{Access, accesses};
 use super::message::Message;
+use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::quote;
-use super::values::ValueFacts;
 use base::Bases;
-use physical::{Physical, Tested, physical};
+use physical::{Physical, RequiredTests, physical};
 use smallvec::smallvec;
 use std::cell::Cell;
 use test::{Test, Tests, write_is_misaligned};
@@ -54,7 +54,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::lowered::Feature;
 use vkabort_spirv::{Id, Inst, op};
 
-/// What is wrong with an access.
+/// Fault of an access.
 #[derive(Clone, Copy)]
 enum Fault {
     Misaligned,
@@ -111,11 +111,14 @@ fn plant_tests<'w>(
         keys.get(number)
             .is_some_and(|key| planter.is_tested(facts.function, key, &point))
     });
-    let tested = Tested {
+    let required = RequiredTests {
         alignment: alignment > 1 && !alignment_is_known,
         bounds: !bounds_are_known,
     };
-    let faults = [(Fault::Misaligned, tested.alignment), (Fault::Outside, tested.bounds)];
+    let faults = [
+        (Fault::Misaligned, required.alignment),
+        (Fault::Outside, required.bounds),
+    ];
     let faults: Vec<Fault> = faults
         .into_iter()
         .filter_map(|(fault, is_tested)| is_tested.then_some(fault))
@@ -123,11 +126,11 @@ fn plant_tests<'w>(
     if faults.is_empty() {
         return;
     }
-    let test = if tested.bounds {
+    let test = if required.bounds {
         let Some(base) = bases.of(planter, facts, base, &point) else {
             return;
         };
-        tests.of(planter, physical, tested, &base)
+        tests.of(planter, physical, required, &base)
     } else {
         Test::Address { range: None }
     };
@@ -150,7 +153,7 @@ fn plant_tests<'w>(
         (Check::Addresses, &place),
         &faults,
         |out| {
-            let failed = test.write(out, physical, tested);
+            let failed = test.write(out, physical, required);
             (failed, failed)
         },
         |out, fault, failed| match fault {
@@ -185,7 +188,7 @@ fn plant_tests<'w>(
     }
 }
 
-/// What an access does, for people.
+/// Name of an access in messages.
 fn verb(inst: &Inst<'_>, pointer: Id) -> &'static str {
     match inst.opcode() {
         op::Load => "a load",

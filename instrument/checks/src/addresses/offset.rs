@@ -1,4 +1,4 @@
-//! How many bytes an access is from the pointer that its access chains begin with.
+//! Byte offset of an access from the pointer that its access chains begin with.
 
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::decoration;
@@ -7,7 +7,7 @@ use vkabort_spirv::{Id, Inst, op};
 /// The most bytes that the tests of offsets allow for: their sums have 32 bits.
 pub(super) const MAX_BYTES: u32 = 1 << 30;
 
-/// What access chains add to a pointer.
+/// Offset that access chains add to a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offset {
     /// So many bytes.
@@ -20,7 +20,7 @@ pub(super) enum Offset {
     Apart,
 }
 
-/// What the access chains `chains`, the last one first, add to the pointer that they begin with.
+/// The offset that the access chains `chains`, the last one first, add to the pointer that they begin with.
 pub(super) fn offset(index: &Index<'_>, chains: &[Inst<'_>]) -> Offset {
     let mut sum = Sum::default();
     for chain in chains.iter().rev() {

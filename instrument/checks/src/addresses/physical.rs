@@ -1,4 +1,4 @@
-//! Accesses through addresses: how many bytes they touch, where, and how these must be aligned.
+//! Size, address and required alignment of accesses through physical pointers.
 
 use super::super::accesses::{Access, chains};
 use super::super::planter::Planter;
@@ -21,14 +21,14 @@ pub(super) struct Physical<'w> {
     pub(super) alignment: u32,
 }
 
-/// What of an access no earlier test has shown.
+/// Properties of an access that no earlier test has established.
 #[derive(Clone, Copy)]
-pub(super) struct Tested {
+pub(super) struct RequiredTests {
     pub(super) alignment: bool,
     pub(super) bounds: bool,
 }
 
-/// Base, size and alignment of an access through an address. `None` if it has no address or is not tested.
+/// Base, size and alignment of a physical access; `None` if it is not physical or not tested.
 pub(super) fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) -> Option<Physical<'w>> {
     let index = planter.index;
     let pointer = access.pointer?;

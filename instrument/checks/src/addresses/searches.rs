@@ -1,4 +1,4 @@
-//! Counts the searches for the buffers of pointers, which a module may have so many of.
+//! Counts the searches for the buffers of pointers, whose number in a module is limited.
 
 use vkabort_analysis::callgraph::CallGraph;
 use vkabort_spirv::index::Index;
@@ -30,7 +30,7 @@ impl Searches {
         has_room
     }
 
-    /// What was left out, for the log.
+    /// Warning of the searches that were left out, for the log.
     pub(crate) fn warning(&self) -> Option<String> {
         let count = self.left_out;
         (count > 0).then(|| {

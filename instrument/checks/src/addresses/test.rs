@@ -1,12 +1,12 @@
-//! How an access is tested: as much as possible where its pointer is computed.
+//! Writes the test of an access: as much as possible where its pointer is computed.
 
 use super::super::module::ModulePlanter;
 use super::super::planter::Planter;
 use super::base::Base;
 use super::buffer_finder::write_address;
-use super::limits::{has_elements, write_sum};
 use super::offset::{MAX_BYTES, Offset};
-use super::physical::{Physical, Tested};
+use super::physical::{Physical, RequiredTests};
+use super::pointer_bounds::{has_elements, write_sum};
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_runtime::{bool_constant, write_is_inside};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -58,12 +58,12 @@ impl Tests {
         &mut self,
         planter: &mut Planter<'_, '_, '_>,
         physical: &Physical<'_>,
-        tested: Tested,
+        required: RequiredTests,
         base: &Base,
     ) -> Test {
         let count = shared_by(physical).and_then(|key| self.shared.get(&key)).copied();
         let pays = |least| base.is_outside_loop || count.is_some_and(|count| count >= least);
-        let alignment = if tested.alignment { physical.alignment } else { 1 };
+        let alignment = if required.alignment { physical.alignment } else { 1 };
         match physical.offset {
             _ if physical.bytes > MAX_BYTES => Test::Address {
                 range: Some(base.range),
@@ -82,14 +82,17 @@ impl Tests {
                 let (first, count) = self.elements(planter, base, [bytes, stride, physical.bytes, alignment]);
                 let (_, words) = self.address(planter, base);
                 let ModulePlanter {
-                    out, guards, limits, ..
+                    out,
+                    guards,
+                    pointer_bounds,
+                    ..
                 } = &mut *planter.module;
                 Test::Index {
                     index,
                     first,
                     count,
                     words,
-                    element: limits.element(out, guards),
+                    element: pointer_bounds.element(out, guards),
                     is_signed: planter.index.type_of(index) != out.uint(),
                 }
             }
@@ -108,9 +111,12 @@ impl Tests {
         let (address, _) = self.address(planter, base);
         *self.rooms.entry(base.range).or_insert_with(|| {
             let ModulePlanter {
-                out, guards, limits, ..
+                out,
+                guards,
+                pointer_bounds,
+                ..
             } = &mut *planter.module;
-            let function = limits.room(out, guards);
+            let function = pointer_bounds.room(out, guards);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let room = out.vector(uint, 2);
@@ -124,9 +130,12 @@ impl Tests {
         let (_, words) = self.address(planter, base);
         *self.elements.entry((base.range, key)).or_insert_with(|| {
             let ModulePlanter {
-                out, guards, limits, ..
+                out,
+                guards,
+                pointer_bounds,
+                ..
             } = &mut *planter.module;
-            let function = limits.elements(out, guards, stride);
+            let function = pointer_bounds.elements(out, guards, stride);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let pair = out.vector(uint, 2);
@@ -148,7 +157,7 @@ impl Tests {
     }
 }
 
-/// What accesses have in common of which the same part of a test is written.
+/// Key of the accesses that share a part of a test.
 fn shared_by(physical: &Physical<'_>) -> Option<(Id, [u32; 3])> {
     let key = match physical.offset {
         Offset::Fixed(_) => [0; 3],
@@ -160,7 +169,7 @@ fn shared_by(physical: &Physical<'_>) -> Option<(Id, [u32; 3])> {
 
 impl Test {
     /// Writes whether an access is wrong, in front of it.
-    pub(super) fn write(self, out: &mut Emitter, physical: &Physical<'_>, tested: Tested) -> Id {
+    pub(super) fn write(self, out: &mut Emitter, physical: &Physical<'_>, required: RequiredTests) -> Id {
         let bool = out.bool();
         match self {
             Self::Decided { is_wrong, .. } => is_wrong,
@@ -172,7 +181,7 @@ impl Test {
             }
             Self::Address { range } => {
                 let (address, [low, _]) = write_address(out, physical.pointer);
-                let is_misaligned = tested
+                let is_misaligned = required
                     .alignment
                     .then(|| write_is_misaligned(out, low, physical.alignment));
                 let is_outside = range.map(|range| {

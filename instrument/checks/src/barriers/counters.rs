@@ -1,10 +1,10 @@
-//! What counts for the barriers that are checked.
+//! Arrival counters of the checked barriers.
 
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
 
-/// The barriers of a module that are checked.
+/// Counters of the checked barriers of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Barriers {
     /// By word offset.
@@ -15,7 +15,7 @@ pub(crate) struct Barriers {
     end_if: Option<Id>,
 }
 
-/// What counts for a barrier.
+/// Counters of one barrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counter {
     /// The word with the number of arrivals.

@@ -18,11 +18,11 @@
 //! executions` too small.
 //!
 //! The barrier orders shared memory, so that the counts are visible. Not checked: barriers that every invocation passes as often, by the
-//! shape of the code (`certain`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
+//! shape of the code (`uniform`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
-mod certain;
 pub(super) mod counters;
+mod uniform;
 
 use super::message::Message;
 use super::module::ModulePlanter;
@@ -31,8 +31,8 @@ use super::planter::Planter;
 use super::scalars::{find, literal, quote};
 use super::workgroup::shadow::WorkgroupShadow;
 use super::workgroup::size::is_in_workgroups;
-use certain::uncertain_barriers;
 use counters::Counter;
+use uniform::non_uniform_barriers;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::{memory_semantics, scope};
@@ -47,7 +47,7 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         return;
     }
     let index = module.index;
-    let mut offsets = uncertain_barriers(module);
+    let mut offsets = non_uniform_barriers(module);
     // What they order must be known, to let them order the counts, too.
     offsets.retain(|offset| literal(index, index.inst(*offset).id(3)).is_some());
     if offsets.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
     let word = shadow.reserve(1)?;
     let end = write_end(out, shadow, &mut module.guards, word, module.options.memory_barriers);
     barriers.ended = Some((word, end));
-    module.planted.end = Some(end);
+    module.planted.hooks.end = Some(end);
     for reach in module.graph.reach.values() {
         shadow.is_used(reach);
     }

@@ -1,4 +1,4 @@
-//! The loads that may read what nothing has stored, with the places where that has an effect.
+//! Loads that may read uninitialised memory, and where the value is used.
 
 use super::super::accesses::{Step, indices};
 use super::super::workgroup::size::is_in_workgroups;
@@ -19,7 +19,7 @@ use vkabort_spirv::{Id, op, op_sets};
 /// Most bits in shared memory that one instruction sets.
 const MOST_SHARED_BITS: u32 = 64;
 
-/// The variables that are followed, and what may be read of them too early.
+/// Loads that may read uninitialised memory, and the bit layouts of their variables.
 #[derive(Debug, Default)]
 pub(super) struct Candidates<'w> {
     pub(super) loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
@@ -274,7 +274,7 @@ fn is_scalar(index: &Index<'_>, ty: Id) -> bool {
     )
 }
 
-/// What has been stored to a part of what a load reads.
+/// State of a part of the memory that a load reads.
 fn state_of(
     function: &FunctionView<'_, '_>,
     access: &Access,

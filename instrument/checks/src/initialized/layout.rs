@@ -1,4 +1,4 @@
-//! Which bits tell what parts of a variable something has been stored to.
+//! Assigns one initialisation bit to each part of a variable.
 //!
 //! A part that no access of the module divides has one bit: so a vector that is always stored as a whole has one, and an array of
 //! which elements are accessed has one for each.
@@ -22,7 +22,7 @@ use vkabort_spirv::{Id, op};
 
 /// Most bits of a variable. Larger ones are not followed, which the log says.
 pub(super) const MAX_BITS: u32 = 1 << 10;
-/// The same of one in shared memory, whose bits all invocations of the workgroup have in common.
+/// Most bits of a variable in shared memory, whose bits all invocations of the workgroup share.
 pub(super) const MAX_SHARED_BITS: u32 = 1 << 15;
 
 /// A part of the variable.
@@ -35,7 +35,7 @@ struct Node {
     bits: u32,
 }
 
-/// What a part is divided into, as positions of nodes.
+/// Subdivision of a part, as positions of nodes.
 #[derive(Clone, Debug)]
 enum Parts {
     Whole,
@@ -200,7 +200,7 @@ impl Layout {
         Some(place)
     }
 
-    /// The bit of a part of what `place` has, counted from the first one of the place.
+    /// Index of a part's bit, relative to the first bit of `place`.
     pub(super) fn bit(&self, place: &BitPlace, path: &[u32]) -> Option<u32> {
         let (mut at, mut bit) = (place.node, 0);
         for number in path {

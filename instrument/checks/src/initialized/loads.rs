@@ -1,7 +1,7 @@
-//! The loads of what may not be stored yet.
+//! Checked loads of memory that may be uninitialised.
 
+use super::init_bits::InitBits;
 use super::layout::BitPlace;
-use super::shadow::Shadow;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use vkabort_analysis::effects::EffectPoint;
@@ -15,7 +15,7 @@ pub(super) struct CheckedLoad<'w> {
     pub(super) block: BlockIndex,
     pub(super) inst: Inst<'w>,
     pub(super) variable: Id,
-    /// The bits of what it loads. `None`: nothing has ever been stored to any part that is checked.
+    /// The bits of the loaded memory. `None`: no checked part of it is ever stored.
     pub(super) bits: Option<BitPlace>,
     /// The places, each with the parts of the loaded value that have an effect there.
     pub(super) points: Vec<(EffectPoint, Vec<CheckedPart>)>,
@@ -33,7 +33,7 @@ pub(super) struct CheckedPart {
 #[derive(Debug, Default)]
 pub(crate) struct UnstoredLoads<'w> {
     pub(super) loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
-    pub(super) shadows: HashMap<Id, Shadow>,
+    pub(super) init_bits: HashMap<Id, InitBits>,
     /// The word with the number of invocations of the workgroup that have ended.
     pub(super) ends: Option<u32>,
 }

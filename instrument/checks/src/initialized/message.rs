@@ -1,4 +1,4 @@
-//! What one check of a load tests, and what its message says.
+//! Groups the parts of a checked load into checks, and composes their messages.
 
 use super::super::message::Message;
 use super::super::scalars::conversion;
@@ -17,7 +17,7 @@ const MAX_UNITS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Unit {
     pub(super) parts: Vec<CheckedPart>,
-    /// What the parts have in common.
+    /// The common prefix of the parts.
     common: Path,
     /// The last index of the pointer, if it is not constant: the message shows it.
     element: Option<(Id, &'static str)>,

@@ -1,4 +1,4 @@
-//! Values that are read from a variable before anything has been stored there.
+//! Checks that a variable is stored to before it is read.
 //!
 //! ```text
 //! float sum;                          %sum_stored = Variable %uint 0
@@ -12,7 +12,7 @@
 //! of the storage classes Function, Private, Output and Workgroup, by parts: members, elements, and components of vectors that are stored
 //! one by one. To those of Workgroup any invocation may store; once one has ended by a failed check or an abort, its workgroup is silent.
 //! The view knows which stores reach a load (`analysis::unstored`): nothing is planted where one does on every path, and nothing has to
-//! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`shadow`]) and the load reads.
+//! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`init_bits`]) and the load reads.
 //!
 //! These count as stored: variables with an initialiser; what a call may store through a pointer, a copy (`OpCopyMemory`), an atomic or
 //! any instruction that is not known; all of a variable through a pointer that is not formed by access chains. Not checked: pointer
@@ -22,25 +22,25 @@
 //! that the next stage or the format need not have (`analysis::effects::copies`).
 
 mod candidates;
+mod init_bits;
+mod init_bits_declarations;
 mod layout;
 pub(super) mod loads;
 mod message;
-mod shadow;
-mod shadow_writer;
 mod stores;
 
 use super::barriers::count_ends;
 use super::module::ModulePlanter;
+use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{are_scalars, write_conditions};
-use super::values::ValueFacts;
 use super::workgroup::shadow::WorkgroupShadow;
 use candidates::{Candidates, reached};
+use init_bits::{InitBits, Sample};
+use init_bits_declarations::InitBitsDeclarations;
 use loads::{CheckedLoad, CheckedPart};
 use message::{Unit, message, units};
-use shadow::{Sample, Shadow};
-use shadow_writer::ShadowWriter;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -72,38 +72,38 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
     };
     module.unstored.ends = ends;
     let mut without_room = 0;
-    let mut writer = ShadowWriter::default();
+    let mut writer = InitBitsDeclarations::default();
     for number in reached(view) {
         let (Some(accesses), Some(function)) = (view.accesses(number), module.index.functions.get(number)) else {
             continue;
         };
         for (_, object) in accesses.objects.iter() {
             if let Some(layout) = layouts.remove(&object.pointer) {
-                let shadow = match object.class {
+                let bits = match object.class {
                     ObjectClass::Function => Some(writer.local(module, function, layout)),
                     ObjectClass::Workgroup => {
-                        let shadow = writer.shared(module, layout).filter(|_| ends.is_some());
-                        without_room += usize::from(shadow.is_none());
-                        shadow
+                        let bits = writer.shared(module, layout).filter(|_| ends.is_some());
+                        without_room += usize::from(bits.is_none());
+                        bits
                     }
                     _ => Some(writer.private(&mut module.out, layout)),
                 };
                 module
                     .unstored
-                    .shadows
-                    .extend(shadow.map(|shadow| (object.pointer, shadow)));
+                    .init_bits
+                    .extend(bits.map(|bits| (object.pointer, bits)));
             }
-            let (Some(shadow), Some(reach)) = (
-                module.unstored.shadows.get(&object.pointer),
+            let (Some(bits), Some(reach)) = (
+                module.unstored.init_bits.get(&object.pointer),
                 view.graph.reach.get(number),
             ) else {
                 continue;
             };
-            if shadow.is_shared() {
+            if bits.is_shared() {
                 module.shadow.is_used(reach);
             } else if object.class.is_variable_of_module() {
                 for entry in &reach.entry_points {
-                    module.interfaces.entry(*entry).or_default().insert(shadow.variable());
+                    module.interfaces.entry(*entry).or_default().insert(bits.variable());
                 }
             }
         }
@@ -120,15 +120,15 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
     let index = module.index;
     for access in accesses.accesses.values() {
         let object = accesses.objects.get(access.place.object);
-        let Some(shadow) = object.and_then(|object| module.unstored.shadows.get(&object.pointer)) else {
+        let Some(bits) = object.and_then(|object| module.unstored.init_bits.get(&object.pointer)) else {
             continue;
         };
         let inst = index.inst(access.offset);
-        if let Some(place) = stored_place(view, &shadow.layout, access, &inst) {
+        if let Some(place) = stored_place(view, &bits.layout, access, &inst) {
             // Behind a barrier of the called function, others may read what it has stored.
-            let is_call = shadow.is_shared() && inst.opcode() == op::FunctionCall;
+            let is_call = bits.is_shared() && inst.opcode() == op::FunctionCall;
             let at = if is_call { inst.offset } else { inst.end() };
-            shadow.mark(index, &mut module.out, &mut module.edits, at, &place);
+            bits.mark(index, &mut module.out, &mut module.edits, at, &place);
         }
     }
 }
@@ -166,8 +166,8 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     }
     tests.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut sample = None;
-    let shadow = planter.module.unstored.shadows.get(&load.variable);
-    let ends = match shadow.is_some_and(Shadow::is_shared) {
+    let bits = planter.module.unstored.init_bits.get(&load.variable);
+    let ends = match bits.is_some_and(InitBits::is_shared) {
         true => planter.module.unstored.ends,
         false => None,
     };
@@ -198,7 +198,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     }
 }
 
-/// What a test is of: the same bits are tested once on a path, since nothing clears them.
+/// Key of a test by its bits: the same bits are tested once on a path, since nothing clears them.
 fn key(load: &CheckedLoad<'_>, unit: &Unit) -> TestKey {
     let first = load.bits.as_ref().map_or(0, |place| place.first);
     let dynamic = load.bits.iter().flat_map(|place| &place.dynamic);
@@ -214,9 +214,9 @@ fn key(load: &CheckedLoad<'_>, unit: &Unit) -> TestKey {
 /// Writes the bits of a load in front of it.
 fn write_sample(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Option<Sample> {
     let index = planter.index;
-    let shadow = planter.module.unstored.shadows.get(&load.variable)?.clone();
+    let bits = planter.module.unstored.init_bits.get(&load.variable)?.clone();
     let place = load.bits.as_ref()?;
-    Some(planter.insert(load.inst.offset, |out| shadow.write_sample(index, out, place)))
+    Some(planter.insert(load.inst.offset, |out| bits.write_sample(index, out, place)))
 }
 
 /// Writes whether a unit has a part that is not stored, and the same of each bit of it. `ends`: the shared memory of checks, and the word

@@ -1,4 +1,4 @@
-//! Which instructions count as stores.
+//! Finds the bits that an instruction sets because it stores, or may store.
 
 use super::super::accesses::indices;
 use super::layout::{BitPlace, Layout};
@@ -6,7 +6,7 @@ use vkabort_analysis::view::{Access, AccessKind, ModuleView};
 use vkabort_spirv::op_sets::is_atomic_read;
 use vkabort_spirv::{Id, Inst, op};
 
-/// The bits of what an access may store: of the whole variable where it is not known.
+/// Bits that a store sets; all bits if its place is unknown.
 pub(super) fn stored_place(
     view: &ModuleView<'_, '_>,
     layout: &Layout,

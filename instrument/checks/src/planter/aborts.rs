@@ -1,7 +1,7 @@
 //! Writes planted aborts: as a branch over a block, or as a call where no invocation can leave.
 
 use super::Planter;
-use super::piece::Piece;
+use super::block_split::BlockSplit;
 use crate::guard::write_guard;
 use crate::message::Message;
 use crate::module::{ModulePlanter, Planting};
@@ -51,8 +51,8 @@ impl<'w> Planter<'_, '_, 'w> {
         failed: Id,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
-        let asks_helper = self.module.helpers.are_asked(&self.reach, check);
-        let failed = self.write_failed(asks_helper, failed);
+        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
+        let failed = self.write_failed(excludes_helpers, failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
@@ -62,7 +62,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes whether the invocation ends if a test `failed`.
-    pub(in super::super) fn write_failed(&mut self, asks_helper: bool, mut failed: Id) -> Id {
+    pub(in super::super) fn write_failed(&mut self, excludes_helpers: bool, mut failed: Id) -> Id {
         let ModulePlanter {
             out,
             helpers,
@@ -71,7 +71,7 @@ impl<'w> Planter<'_, '_, 'w> {
             guards,
             ..
         } = &mut *self.module;
-        if asks_helper {
+        if excludes_helpers {
             failed = helpers.write_failed(out, &self.reach, failed);
         }
         if unstored.reads_shared_memory() {
@@ -120,7 +120,10 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: place.offset,
             code: out.take_code(),
         };
-        self.pieces.entry(place.block).or_default().push(Piece::Code(split));
+        self.block_splits
+            .entry(place.block)
+            .or_default()
+            .push(BlockSplit::Code(split));
     }
 
     /// Plants a call of a function that aborts, since no invocation can leave a continue construct.
@@ -143,7 +146,7 @@ impl<'w> Planter<'_, '_, 'w> {
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
-        let failed = match helpers.are_asked(&self.reach, check) {
+        let failed = match helpers.are_excluded(&self.reach, check) {
             true => helpers.write_failed(out, &self.reach, failed),
             false => failed,
         };

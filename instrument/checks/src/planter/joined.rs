@@ -1,4 +1,4 @@
-//! Tests that nothing separates share a branch: it leaves if one of them fails, and the block behind it finds out which.
+//! Joins adjacent tests into one branch: it leaves if one of them fails, and the block behind it determines which.
 //!
 //! ```text
 //! %first = .., %second = ..
@@ -12,17 +12,17 @@
 //!
 //! Drivers for CPUs keep a mask of the invocations that have left, and Mesa updates it at each exit of a loop.
 //!
-//! Joined are tests at one place, and those of a block with nothing but computations and reads between them ([`Stretch`]). A test of a
-//! computation waits for the next one; one of an access cannot, so the next one is made early ([`early`](super::early)). The report is the
+//! Joined are tests at one place, and those of a block with nothing but computations and reads between them ([`EffectFreeRange`]). A test of a
+//! computation waits for the next one; one of an access cannot, so the next one is hoisted ([`hoist`](super::hoist)). The report is the
 //! same: the values of an abort are those that its operation saw, and nothing is stored between.
 //!
 //! A test that joins others is made where they may have failed, so it must be defined for all operands, and its result counts only if none
 //! of them has: `Select`, since a test of an undefined value is undefined.
 
 use super::Planter;
-use super::early::{MAX_COPIES, instructions_to_repeat};
-use super::piece::{Piece, Test};
-use super::stretch::Stretch;
+use super::block_split::{BlockSplit, Test};
+use super::effect_free_range::EffectFreeRange;
+use super::hoist::{MAX_COPIES, instructions_to_repeat};
 use crate::message::Message;
 use crate::place::Place;
 use rustc_hash::FxHashMap as HashMap;
@@ -39,14 +39,14 @@ use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::words::Insts;
 use vkabort_spirv::{Code, Id, op, op_sets};
 
-type Pieces<'w> = Peekable<IntoIter<Piece<'w>>>;
+type BlockSplits<'w> = Peekable<IntoIter<BlockSplit<'w>>>;
 type Offsets = SmallVec<[usize; MAX_COPIES]>;
 
 /// Tests with one branch, at a word offset.
-struct Joined<'w> {
+struct JoinedTests<'w> {
     offset: usize,
     behind: Position<'w>,
-    asks_helper: bool,
+    excludes_helpers: bool,
     /// The tests, and the instructions that are repeated for each.
     tests: SmallVec<[(Test<'w>, Offsets); 4]>,
 }
@@ -83,22 +83,25 @@ impl<'w> Planter<'_, '_, 'w> {
             failed,
             end,
             labels,
-            asks_helper: self.module.helpers.are_asked(&self.reach, check),
+            excludes_helpers: self.module.helpers.are_excluded(&self.reach, check),
             behind,
         };
-        self.pieces.entry(place.block).or_default().push(Piece::Test(test));
+        self.block_splits
+            .entry(place.block)
+            .or_default()
+            .push(BlockSplit::Test(test));
     }
 
-    /// Writes the pieces of a block, in the order of their places. Those at one place keep theirs.
-    pub(super) fn write_pieces(&mut self, mut pieces: Vec<Piece<'w>>, glsl: &[Id]) -> Vec<Split> {
-        pieces.sort_by_key(Piece::offset);
-        let mut splits = Vec::with_capacity(pieces.len());
-        let mut pieces = pieces.into_iter().peekable();
-        while let Some(piece) = pieces.next() {
-            match piece {
-                Piece::Code(split) => splits.push(split),
-                Piece::Test(first) => {
-                    let tests = self.take_joined(first, &mut pieces, glsl);
+    /// Writes the splits of a block, in the order of their places. Those at one place keep theirs.
+    pub(super) fn write_block_splits(&mut self, mut block_splits: Vec<BlockSplit<'w>>, glsl: &[Id]) -> Vec<Split> {
+        block_splits.sort_by_key(BlockSplit::offset);
+        let mut splits = Vec::with_capacity(block_splits.len());
+        let mut block_splits = block_splits.into_iter().peekable();
+        while let Some(block_split) = block_splits.next() {
+            match block_split {
+                BlockSplit::Code(split) => splits.push(split),
+                BlockSplit::Test(first) => {
+                    let tests = self.take_joined(first, &mut block_splits, glsl);
                     splits.extend(self.write_together(&tests));
                 }
             }
@@ -107,21 +110,21 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// A test, and those behind it that share its branch.
-    fn take_joined(&self, first: Test<'w>, pieces: &mut Pieces<'w>, glsl: &[Id]) -> Joined<'w> {
+    fn take_joined(&self, first: Test<'w>, block_splits: &mut BlockSplits<'w>, glsl: &[Id]) -> JoinedTests<'w> {
         let mut may_wait = first.may_wait(glsl);
         // With the operation itself, whose result may be undefined.
         let start = if may_wait { first.guarded.offset } else { first.offset };
-        let mut stretch = Stretch::new(self.index, glsl, start);
-        let mut joined = Joined {
+        let mut stretch = EffectFreeRange::new(self.index, glsl, start);
+        let mut joined = JoinedTests {
             offset: first.offset,
             behind: first.behind,
-            asks_helper: first.asks_helper,
+            excludes_helpers: first.excludes_helpers,
             tests: SmallVec::new(),
         };
         joined.tests.push((first, SmallVec::new()));
-        while let Some(Piece::Test(next)) = pieces.peek() {
+        while let Some(BlockSplit::Test(next)) = block_splits.peek() {
             let may_join = self.options().sanitize.joins_tests && next.is_total;
-            if !may_join || next.asks_helper != joined.asks_helper {
+            if !may_join || next.excludes_helpers != joined.excludes_helpers {
                 break;
             }
             let mut repeated = SmallVec::new();
@@ -139,7 +142,9 @@ impl<'w> Planter<'_, '_, 'w> {
                     break;
                 }
             }
-            let Some(Piece::Test(test)) = pieces.next() else { break };
+            let Some(BlockSplit::Test(test)) = block_splits.next() else {
+                break;
+            };
             may_wait &= test.may_wait(glsl);
             joined.tests.push((test, repeated));
         }
@@ -154,7 +159,7 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 
     /// Writes tests with one branch. `None` if there is no test.
-    fn write_together(&mut self, joined: &Joined<'w>) -> Option<Split> {
+    fn write_together(&mut self, joined: &JoinedTests<'w>) -> Option<Split> {
         let (first, rest) = joined.tests.split_first()?;
         let [failed, go] = first.0.labels;
         let index = self.index;
@@ -179,7 +184,7 @@ impl<'w> Planter<'_, '_, 'w> {
                 false => test.failed,
             };
         }
-        let any = self.write_failed(joined.asks_helper, any);
+        let any = self.write_failed(joined.excludes_helpers, any);
         let out = &mut self.module.out;
         out.branch_if(any, failed, go, go);
         out.label(failed);

@@ -59,7 +59,7 @@ impl Planter<'_, '_, '_> {
         around.take_while(|l| !l.blocks.contains(&from)).last()
     }
 
-    /// Where the loop with a header is left: its merge block and the blocks that return. A merge block that begins another loop is passed
+    /// Exits of the loop with a header: its merge block and the blocks that return. A merge block that begins another loop is passed
     /// as often as that one runs, so the points are behind that loop.
     fn exits_of(&self, from: BlockIndex, header: BlockIndex) -> BTreeSet<(BlockIndex, usize)> {
         let index = self.index;

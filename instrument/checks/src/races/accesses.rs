@@ -38,7 +38,7 @@ pub(super) struct ScalarStep {
     stride: u32,
 }
 
-/// What an instruction does to memory: kind, pointer and stored value.
+/// Memory access of an instruction: kind, pointer and stored value.
 pub(super) type MemoryAccess = (Kind, Id, Option<Id>);
 
 /// The memory accesses of an instruction.

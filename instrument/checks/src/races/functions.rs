@@ -21,8 +21,8 @@
 //! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
 //! exist while the invocation reports nothing.
 
-use super::super::workgroup::home::{Home, HomeWords};
 use super::super::workgroup::shadow::WorkgroupShadow;
+use super::super::workgroup::shadow_location::{ShadowLocation, ShadowWords};
 use super::epochs::{set_epoch, write_next_epoch};
 use super::log::Log;
 use super::word::{FIRST_EPOCH, Kind, MAX_INVOCATIONS, NEVER, write_is, write_is_same, write_who, write_word};
@@ -32,10 +32,10 @@ use vkabort_spirv::{Code, Id, op};
 /// The functions and variables.
 #[derive(Debug)]
 pub(super) struct RaceFunctions {
-    /// Those that record an access, by the home of the shadow.
-    record: Vec<(Home, Id)>,
+    /// Those that record an access, by the location of the shadow.
+    record: Vec<(ShadowLocation, Id)>,
     /// Those that record several.
-    logs: Vec<(Home, Log)>,
+    logs: Vec<(ShadowLocation, Log)>,
     pub(super) next_epoch: Id,
     epoch: Id,
     observed: Id,
@@ -95,12 +95,12 @@ impl RaceFunctions {
     pub(super) fn record(
         &mut self,
         (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
-        home: Home,
+        location: ShadowLocation,
     ) -> Id {
-        if let Some((_, function)) = self.record.iter().find(|(of, _)| *of == home) {
+        if let Some((_, function)) = self.record.iter().find(|(of, _)| *of == location) {
             return *function;
         }
-        let Some(words) = HomeWords::new(out, shadow, home) else {
+        let Some(words) = ShadowWords::new(out, shadow, location) else {
             return Id::NONE;
         };
         let uint = out.uint();
@@ -109,27 +109,27 @@ impl RaceFunctions {
             let [at, description] = *parameters else { return None };
             Some(self.write_body(out, words, [entry, at, description]))
         });
-        self.record.push((home, function));
+        self.record.push((location, function));
         function
     }
 
-    /// What records several.
+    /// The log that records several accesses.
     pub(super) fn log(
         &mut self,
         (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
-        home: Home,
+        location: ShadowLocation,
     ) -> Log {
-        if let Some((_, log)) = self.logs.iter().find(|(of, _)| *of == home) {
+        if let Some((_, log)) = self.logs.iter().find(|(of, _)| *of == location) {
             return *log;
         }
-        let record = self.record((&mut *out, &mut *shadow, &mut *functions), home);
+        let record = self.record((&mut *out, &mut *shadow, &mut *functions), location);
         let log = Log::new((out, shadow, functions), record, self.entries);
-        self.logs.push((home, log));
+        self.logs.push((location, log));
         log
     }
 
     /// Writes its body, behind the label `entry`. Returns the result.
-    fn write_body(&self, out: &mut Emitter, shadow: HomeWords<'_>, [entry, at, description]: [Id; 3]) -> Id {
+    fn write_body(&self, out: &mut Emitter, shadow: ShadowWords<'_>, [entry, at, description]: [Id; 3]) -> Id {
         let (bool, uint) = (out.bool(), out.uint());
         let [inside, outside] = [(); 2].map(|()| out.fresh());
         let (zero, words) = (out.constant(0), out.constant(shadow.words().unwrap_or(self.words)));

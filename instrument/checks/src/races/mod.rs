@@ -106,7 +106,7 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, entry: &Entry<'w>) {
         ..
     } = &mut *planter.module;
     let Some(functions) = &mut races.functions else { return };
-    let record = functions.record((out, shadow, guards), recorded.home);
+    let record = functions.record((out, shadow, guards), recorded.location);
     let write_failed = |out: &mut Emitter| {
         let bases = (recorded.base, MAX_WORDS);
         let element = recorded.access.write_first(out, index, bases);
@@ -135,7 +135,7 @@ fn plant_stretch<'w>(planter: &mut Planter<'_, '_, 'w>, entries: &[Entry<'w>]) {
         ..
     } = &mut *planter.module;
     let Some(functions) = &mut races.functions else { return };
-    let log = functions.log((out, shadow, guards), last.recorded.home);
+    let log = functions.log((out, shadow, guards), last.recorded.location);
     let write_entry = |out: &mut Emitter, number: u32, Entry { recorded, .. }: &Entry<'_>| {
         let base = element(recorded.base, recorded.access.scalars);
         let element = recorded.access.write_first(out, index, (base, MAX_WORDS));

@@ -1,6 +1,6 @@
 //! The accesses to shared memory that `races` records.
 
-use super::super::workgroup::home::Home;
+use super::super::workgroup::shadow_location::ShadowLocation;
 use super::accesses::SharedAccess;
 use super::functions::RaceFunctions;
 use super::word::{self, Kind};
@@ -20,14 +20,14 @@ pub(crate) struct Races {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedAccess {
     pub(super) access: SharedAccess,
-    /// Where the shadow of its variable is, and its first word.
-    pub(super) home: Home,
+    /// Location of the shadow of its variable, and its first word.
+    pub(super) location: ShadowLocation,
     pub(super) base: u32,
     pub(super) site: u32,
     pub(super) line: Option<u32>,
     /// The sites that store the same value as this one.
     pub(super) same: Option<(u32, u32)>,
-    /// What others do to the variable.
+    /// Kinds of the other accesses to the variable.
     pub(super) kinds: Vec<Kind>,
 }
 

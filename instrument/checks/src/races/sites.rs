@@ -2,8 +2,8 @@
 
 use super::super::module::ModulePlanter;
 use super::super::workgroup::block::ShadowBlock;
-use super::super::workgroup::home::Home;
 use super::super::workgroup::layout::SharedLayout;
+use super::super::workgroup::shadow_location::ShadowLocation;
 use super::super::workgroup::shared_scalar::SharedScalar;
 use super::accesses::{SharedAccess, is_shared, memory_accesses};
 use super::functions::RaceFunctions;
@@ -22,7 +22,7 @@ use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::lowered::Feature;
 use vkabort_spirv::{Id, op, op_sets};
 
-/// Finds the accesses to record, and plants what counts epochs.
+/// Finds the accesses to record, and plants the counter of epochs.
 pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     if !module.options.sanitize.checks.contains(Check::Races) {
         return;
@@ -52,7 +52,7 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     if accesses.is_empty() {
         return;
     }
-    let shared = bases.values().filter(|base| base.home == Home::Shared);
+    let shared = bases.values().filter(|base| base.location == ShadowLocation::Shared);
     let words = shared.map(|base| base.first + base.scalars).max().unwrap_or(0);
     let ModulePlanter {
         out,
@@ -130,7 +130,7 @@ fn find_accesses(module: &ModulePlanter<'_, '_>, layout: &SharedLayout) -> (Vec<
 /// The shadow of a variable.
 #[derive(Clone, Copy)]
 struct Base {
-    home: Home,
+    location: ShadowLocation,
     /// Its first word.
     first: u32,
     scalars: u32,
@@ -152,10 +152,17 @@ fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: 
             .shadow
             .reserve(scalars)
             .filter(is_short)
-            .map(|first| (Home::Shared, first));
-        let reserved = shared.or_else(|| Some((Home::Block, reserve_in_block(module, variable, scalars)?)));
-        if let Some((home, first)) = reserved {
-            bases.insert(variable, Base { home, first, scalars });
+            .map(|first| (ShadowLocation::Shared, first));
+        let reserved = shared.or_else(|| Some((ShadowLocation::Block, reserve_in_block(module, variable, scalars)?)));
+        if let Some((location, first)) = reserved {
+            bases.insert(
+                variable,
+                Base {
+                    location,
+                    first,
+                    scalars,
+                },
+            );
             continue;
         }
         let name = module.places.expressions.names.name(index, variable);
@@ -195,8 +202,7 @@ fn reserve_in_block(module: &mut ModulePlanter<'_, '_>, variable: Id, words: u32
     shadow.block.as_mut()?.reserve(words)
 }
 
-/// What the accesses of a site have in common: the value, if they store one that is the same in the workgroup, and what a message says
-/// of them.
+/// Key of a site: the value, if its accesses store one that is the same in the workgroup, and their description in messages.
 type SiteKey = (Id, SiteAccess);
 
 /// Numbers the sites of accesses. Sites that store the same value have consecutive numbers.
@@ -252,11 +258,11 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
     let mut all: Vec<RecordedAccess> = Vec::with_capacity(keyed.len());
     for (key, access) in &keyed {
         let (value, SiteAccess { line, .. }) = key;
-        let Some(Base { home, first, .. }) = bases.get(&access.variable).copied() else {
+        let Some(Base { location, first, .. }) = bases.get(&access.variable).copied() else {
             continue;
         };
         all.push(RecordedAccess {
-            home,
+            location,
             base: first,
             site: numbers.get(key).copied().unwrap_or(SITES - 1),
             line: (*line != 0).then_some(*line),

@@ -5,7 +5,7 @@
 //! check.
 
 use super::super::place::Place;
-use super::super::workgroup::home::Home;
+use super::super::workgroup::shadow_location::ShadowLocation;
 use super::accesses::SharedAccess;
 use super::log::MAX_SCALARS;
 use super::records::RecordedAccess;
@@ -16,16 +16,16 @@ use vkabort_spirv::{Id, Inst, op, op_sets};
 /// Least accesses to one element behind the other, of one site, that are recorded as one: programs copy arrays so.
 const MIN_RUN: usize = 8;
 
-/// What is recorded as one access.
+/// Accesses that are recorded as one.
 pub(super) struct Entry<'w> {
     /// In front of this instruction.
     pub(super) place: Place<'w>,
     pub(super) recorded: RecordedAccess,
-    /// What its message names.
+    /// The pointer or variable that its message names.
     pub(super) named: Id,
 }
 
-/// Accesses of one home in a stretch.
+/// Accesses of a stretch whose shadow is at one location.
 pub(super) type Entries<'w> = Vec<Entry<'w>>;
 
 /// Divides the accesses of a function, which come in its order, into stretches.
@@ -34,7 +34,7 @@ pub(super) struct Stretches<'i, 'w> {
     most: usize,
     /// The offset of the last access.
     last: Option<usize>,
-    open: [(Home, Entries<'w>); 2],
+    open: [(ShadowLocation, Entries<'w>); 2],
     done: Vec<Entries<'w>>,
 }
 
@@ -45,7 +45,7 @@ impl<'i, 'w> Stretches<'i, 'w> {
             index,
             most: most.max(1) as usize,
             last: None,
-            open: [Home::Shared, Home::Block].map(|home| (home, Vec::new())),
+            open: [ShadowLocation::Shared, ShadowLocation::Block].map(|location| (location, Vec::new())),
             done: Vec::new(),
         }
     }
@@ -57,7 +57,11 @@ impl<'i, 'w> Stretches<'i, 'w> {
             self.end();
         }
         self.last = Some(place.offset);
-        if let Some((_, entries)) = self.open.iter_mut().find(|(home, _)| *home == recorded.home) {
+        if let Some((_, entries)) = self
+            .open
+            .iter_mut()
+            .find(|(location, _)| *location == recorded.location)
+        {
             let named = recorded.access.pointer;
             entries.push(Entry { place, recorded, named });
         }

@@ -1,4 +1,4 @@
-//! What orders the invocations of a workgroup: barriers, memory barriers, atomics and subgroup operations.
+//! Synchronization of the invocations of a workgroup: barriers, memory barriers, atomics and subgroup operations.
 
 use super::super::module::ModulePlanter;
 use super::super::scalars::literal;
@@ -10,12 +10,12 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::op::capability;
 use vkabort_spirv::{op, op_sets};
 
-/// What a module says about the order of its invocations.
+/// Instructions of a module that order its invocations.
 pub(super) struct Synchronization {
     pub(super) by_subgroup: bool,
-    /// Behind which an invocation may know what others have done: offsets of the next instructions.
+    /// Offsets of the instructions behind acquires, after which an invocation may observe others.
     pub(super) acquires: Vec<usize>,
-    /// The same of workgroup barriers.
+    /// Offsets of the instructions behind workgroup barriers.
     pub(super) barriers: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Is a value the same in all invocations of a workgroup, whenever it is computed?
+//! Finds values that are the same in all invocations of a workgroup, whenever they are computed.
 //!
 //! Constants, uniform buffers, push constants and the number of the workgroup are, and arithmetic on them. Of all others the answer is
 //! no: of variables, phis and results of calls, too.

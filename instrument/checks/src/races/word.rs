@@ -30,7 +30,7 @@ pub(super) const FIRST_EPOCH: u32 = 1 << EPOCH_SHIFT;
 /// An epoch that no invocation is in.
 pub(super) const NEVER: u32 = u32::MAX << EPOCH_SHIFT;
 
-/// What an access does; of two of one epoch, the greater one stays in the shadow.
+/// Kind of an access; of two of one epoch, the greater one stays in the shadow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Atomic = 1,

@@ -43,7 +43,7 @@ pub(crate) struct ShadowBlock {
     area: ShadowArea,
     /// Words from the start of the block to the end of those that are reserved.
     pub(super) words: u32,
-    /// What passes the number of the block on. `None`: a word behind the shadow.
+    /// Scalar that passes the number of the block on. `None`: a word behind the shadow does.
     scalar: Option<SharedScalar>,
     /// The private variable with its byte offset in the area.
     pub(crate) variable: Id,

@@ -1,4 +1,4 @@
-//! How many scalars and bytes types have in shared memory.
+//! Numbers of scalars and bytes of types in shared memory.
 
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_options::Options;

@@ -1,4 +1,4 @@
-//! Which exits get a branch of their own, so that drivers jump over them (`Options::branches_at_exits`).
+//! Selects the exits that get a branch of their own, so that drivers jump over them (`Options::branches_at_exits`).
 //!
 //! ```text
 //! stores of the values and the key
@@ -9,7 +9,7 @@
 //! %end:   Return
 //! ```
 //!
-//! Those in loops, and in functions that loops call: aborts, unless a branch that only leads to aborts leads there, which does it for
+//! Selected are exits in loops, and in functions that loops call: aborts, unless a branch that only leads to aborts leads there, which does it for
 //! them; and returns behind calls.
 
 use rustc_hash::FxHashSet as HashSet;

@@ -52,7 +52,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::origins::Origins;
 use vkabort_spirv::edit::physical_addressing::declare_physical_addressing;
 use vkabort_spirv::edit::placeholder::Placeholders;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -60,7 +60,7 @@ use vkabort_spirv::index::typed::{FunctionIndex, Table};
 /// Words that a short message and its exit take, to reserve memory.
 const WORDS_PER_ABORT: usize = 64;
 /// The edits of a lowered module.
-pub struct Lowered {
+pub struct LoweredAborts {
     pub edits: Edits,
     /// Whether the module still uses constant data.
     pub uses_constant_data: bool,
@@ -85,19 +85,19 @@ pub fn lower(
     options: &Options,
     sites: &Sites,
     origins: &Origins,
-    planted: &Planted,
-) -> Result<Lowered> {
+    planted: &PlantedAborts,
+) -> Result<LoweredAborts> {
     let mut lowering = Lowering::new(index, plan, options, sites, origins);
-    lowering.runtime.end = planted.end;
-    lowering.runtime.leave = planted.leave;
+    lowering.runtime.end = planted.hooks.end;
+    lowering.runtime.leave = planted.hooks.leave;
     for (number, function) in plan.functions_with_exits(index) {
         lowering.lower_function(number, function)?;
     }
     let templates = lowering.templates();
     let entries = lowering.write_entry_points();
-    lowering.write_planted(planted);
+    lowering.write_planted(&planted.hooks);
     lowering.declare(entries)?;
-    Ok(Lowered {
+    Ok(LoweredAborts {
         templates,
         ..lowering.strip()
     })
@@ -226,14 +226,14 @@ impl<'a, 'w> Lowering<'a, 'w> {
 
     /// Phase 4: removes what only aborts used. The shared functions use ids of the module only through `out`, or variables,
     /// which stay.
-    fn strip(mut self) -> Lowered {
+    fn strip(mut self) -> LoweredAborts {
         let (index, mut edits) = (self.index, self.edits);
         let flag = (!self.exits.is_empty()).then(|| self.runtime.flag(&mut self.out));
         let (declarations, reused) = (self.out.declarations(), self.out.reused());
         let uses_constant_data = strip::strip(index, &self.maybe_dead, &mut edits, declarations, reused);
         edits.insert(index.new_functions(), &self.runtime.functions);
         self.out.finish(index, &mut edits);
-        Lowered {
+        LoweredAborts {
             edits,
             uses_constant_data,
             key_spec_id: self.runtime.key_spec_id,

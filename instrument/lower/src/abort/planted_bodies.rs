@@ -3,7 +3,7 @@
 use super::Lowering;
 use vkabort_runtime::Runtime;
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::runtime_hooks::RuntimeHooks;
 use vkabort_spirv::{Id, op};
 
 /// A planted function of one block, which returns a constant.
@@ -15,17 +15,17 @@ struct PlantedBody {
 
 impl Lowering<'_, '_> {
     /// Writes the bodies of planted functions that read the layer's memory.
-    pub(super) fn write_planted(&mut self, planted: &Planted) {
-        self.replace_body(planted.ticks, |runtime, out, _| {
+    pub(super) fn write_planted(&mut self, hooks: &RuntimeHooks) {
+        self.replace_body(hooks.ticks, |runtime, out, _| {
             let ticks = runtime.load_ticks(out);
             out.op(op::ReturnValue, ticks);
         });
-        self.replace_body(planted.holds, |runtime, out, _| {
+        self.replace_body(hooks.holds, |runtime, out, _| {
             let holds = runtime.write_holds(out);
             out.op(op::ReturnValue, holds);
         });
         if let Some(area) = self.options.shadow_area {
-            for (opcode, function) in &planted.area_atomics {
+            for (opcode, function) in &hooks.area_atomics {
                 self.replace_body(Some(*function), |runtime, out, body| {
                     let [offset, word] = *body.parameters else { return };
                     runtime.write_area_atomic(out, area, *opcode, (offset, word));
@@ -33,7 +33,7 @@ impl Lowering<'_, '_> {
             }
         }
         if let Some(table) = self.options.sanitize.buffer_table {
-            self.replace_body(planted.find_buffer, |runtime, out, body| {
+            self.replace_body(hooks.find_buffer, |runtime, out, body| {
                 let [address] = *body.parameters else { return };
                 runtime.write_find_buffer(out, table, address, (body.label, body.result));
             });

@@ -17,7 +17,7 @@
 //! %end: Store %vkabort_key %key
 //! ```
 //!
-//! Where an invocation of the same subgroup may wait for this one in a loop that polls ABORTED, the site sets it: the end of
+//! If an invocation of the same subgroup may wait for this one in a loop that polls ABORTED, the site sets it: the end of
 //! the entry point is not reached before that loop ends.
 
 use super::message::{Bits, MessageWriter, Size, Sources};

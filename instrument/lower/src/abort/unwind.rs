@@ -46,13 +46,13 @@ pub(super) struct Unwinder<'a, 'w> {
     pub(super) edits: &'a mut Edits,
     pub(super) function: &'a Function,
     pub(super) number: FunctionIndex,
-    /// Which exits get a branch of their own, if any do.
+    /// The exits that get a branch of their own, if any do.
     pub(super) branches: Option<&'a ExitBranches>,
     /// Receives the blocks that leave a function, if any loop polls.
     pub(super) exits: &'a mut Vec<ExitBlock>,
 }
 
-/// What the top of a loop tests.
+/// Test at the top of a loop.
 #[derive(Clone, Copy, Debug)]
 struct LoopTest {
     /// The flag: this invocation may have aborted in the continue construct.

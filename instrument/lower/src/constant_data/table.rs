@@ -7,7 +7,7 @@ use vkabort_spirv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use vkabort_spirv::op::{decoration, memory_model, storage_class};
 use vkabort_spirv::{Id, Inst, Words, op};
 
-/// Where the words of a table are.
+/// Memory that holds the words of a table.
 #[derive(Clone, Copy)]
 enum Place {
     /// In a Private variable.

@@ -17,22 +17,22 @@ use vkabort_spirv::index::{Block, Index};
 use vkabort_spirv::op::decoration;
 use vkabort_spirv::{Code, Id, Inst, Words, op, operands};
 
-/// What changes in a function.
+/// Changes of a function.
 #[derive(Default)]
 pub(super) struct Crossing {
     /// By section.
-    pub(super) values: BTreeMap<usize, Vec<Passed>>,
+    pub(super) values: BTreeMap<usize, Vec<CarriedValue>>,
     results: HashMap<Id, Id>,
     /// Code in front of the instruction at an offset.
     copies: BTreeMap<usize, Code>,
     /// By offset: changed instructions.
     words: BTreeMap<usize, Vec<u32>>,
-    /// What exits return.
+    /// Values that exits return.
     pub(super) returned: HashMap<Node, Id>,
 }
 
 /// A value of a section, and the value of its variable that stands for it behind the section.
-pub(super) struct Passed {
+pub(super) struct CarriedValue {
     pub(super) value: Id,
     pub(super) variable: Id,
     pub(super) loaded: Id,
@@ -156,7 +156,7 @@ impl<'d, 'a, 'w> Finder<'d, 'a, 'w> {
         let (variable, loaded) = (self.out.fresh(), self.out.fresh());
         self.derived.push((id, loaded));
         self.found.results.insert(id, loaded);
-        self.found.values.entry(from).or_default().push(Passed {
+        self.found.values.entry(from).or_default().push(CarriedValue {
             value: id,
             variable,
             loaded,

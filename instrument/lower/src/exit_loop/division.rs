@@ -1,4 +1,4 @@
-//! The sections of a region, and which block is in which.
+//! The sections of a region, and the section of each block.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_analysis::dominators::Dominators;

@@ -1,4 +1,4 @@
-//! Where a function with many returns can be divided: its regions, and the blocks between their sections.
+//! Finds the regions of a function with many returns, and the blocks at which they can be divided into sections.
 
 use vkabort_spirv::index::typed::{Key, Node, Table};
 use vkabort_spirv::index::{Block, Function, Index};

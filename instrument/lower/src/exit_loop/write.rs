@@ -1,7 +1,7 @@
 //! Writes the sections of a function.
 
 use super::Wrapper;
-use super::crossing::{Crossing, Finder, Obstacle, Passed, can_pass};
+use super::crossing::{CarriedValue, Crossing, Finder, Obstacle, can_pass};
 use super::division::Division;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -119,7 +119,7 @@ impl Writer<'_, '_, '_, '_> {
         let index = self.division.index;
         let passed = self.crossing.values.get(&number).map_or(&[][..], Vec::as_slice);
         let out = &mut self.wrapper.out;
-        for Passed { value, variable, .. } in passed {
+        for CarriedValue { value, variable, .. } in passed {
             let kept = self.wrapper.words.keep(index, out, index.type_of(*value), *value);
             out.op(op::Store, (*variable, kept));
         }
@@ -143,7 +143,7 @@ impl Writer<'_, '_, '_, '_> {
             None => out.op(op::Return, ()),
         }
         out.label(section.go);
-        for Passed {
+        for CarriedValue {
             value,
             variable,
             loaded,

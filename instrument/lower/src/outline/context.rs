@@ -13,7 +13,7 @@ use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::op_sets::is_untyped_chain;
 use vkabort_spirv::{Id, Inst, op};
 
-/// What moving one region reads and writes.
+/// State of the move of one region.
 pub(super) struct RegionContext<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) function: &'a Function,

@@ -30,7 +30,7 @@ pub(super) struct NarrowInput {
     pub(super) inner: Id,
 }
 
-/// What the new function needs from its caller's function.
+/// Values that the new function needs from its caller's function.
 #[derive(Default)]
 pub(super) struct Inputs<'w> {
     pub(super) parameters: Vec<Parameter>,

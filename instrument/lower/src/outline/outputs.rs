@@ -24,7 +24,7 @@ impl Output {
     }
 }
 
-/// What the rest of the function needs from the new function.
+/// Values that the rest of the function needs from the new function.
 #[derive(Default)]
 pub(super) struct Outputs<'w> {
     /// In module order.

@@ -10,7 +10,7 @@
 //! entry point: Store %vkabort_invocation %words, Store %vkabort_stage MODEL
 //! ```
 //!
-//! Where all entry points of a module have one stage, records have none.
+//! If all entry points of a module have one stage, records have none.
 
 use smallvec::SmallVec;
 use vkabort_record::layout::UNIT_WORDS;
@@ -25,7 +25,7 @@ use vkabort_spirv::{Id, Words, op};
 /// Stands for a stage that is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Where the identity of the invocation is.
+/// Sources of the invocation's identity.
 pub(super) struct InvocationIdentity<'w> {
     words: Source<'w>,
     /// The variable with the stage, unless it is that of the module.

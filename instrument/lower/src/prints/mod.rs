@@ -149,7 +149,7 @@ pub fn lower(index: &Index<'_>, inputs: &PrintInputs<'_>) -> Result<(Edits, Vec<
     Ok((edits, warnings))
 }
 
-/// Where a call may be at first in the block of a print: instructions without semantics may come between phis and variables.
+/// First word offset at which a call may be in the block of a print: instructions without semantics may come between phis and variables.
 fn first_place(index: &Index<'_>, function: FunctionIndex, print: &Inst<'_>) -> Option<usize> {
     let function = index.functions.get(function)?;
     let blocks = index.blocks_of(function);

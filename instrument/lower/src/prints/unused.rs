@@ -1,4 +1,4 @@
-//! What only prints used: their strings, the import of their instructions, and the extension for such imports.
+//! Removes declarations that only prints used: strings, the import of their instructions, and the extension for such imports.
 
 use super::find::{FORMAT, arguments};
 use rustc_hash::FxHashSet as HashSet;
@@ -11,7 +11,7 @@ use vkabort_spirv::{Id, Inst, literal, op, operands};
 
 const EXTENSION: &str = "SPV_KHR_non_semantic_info";
 
-/// Removes what only these prints used, and the names of that and of the ids in `removed`.
+/// Removes the declarations that only these prints used, and the names of them and of the ids in `removed`.
 pub(super) fn remove_unused(index: &Index<'_>, prints: &[Inst<'_>], removed: &[Id], edits: &mut Edits) {
     let offsets: HashSet<usize> = prints.iter().map(|print| print.offset).collect();
     let texts = prints

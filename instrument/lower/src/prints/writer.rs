@@ -15,7 +15,7 @@
 //! The load in front of the addition keeps a cursor from wrapping, and a storm of prints off it once the chunk is full. See
 //! `vkabort_record::print::layout`.
 //!
-//! Where an atomic's address is the same in a subgroup, compilers for GPUs execute it once for all its invocations, which takes 10 to 30
+//! If an atomic's address is the same in a subgroup, compilers for GPUs execute it once for all its invocations, which takes 10 to 30
 //! instructions. So the code has one such addition, which reserves or counts. The other one is for the few invocations that find out too late that the
 //! chunk is full: `at >> 31` is 0, which compilers do not know, so they execute that addition for each.
 
@@ -34,7 +34,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Code, Id, Inst, Literal, op};
 
-/// What the lowering of prints needs besides the module.
+/// Inputs of the lowering of prints besides the module.
 pub struct PrintInputs<'a> {
     pub options: &'a Options,
     pub prints: &'a Prints,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::exit_plan::ExitKind;
 use vkabort_spirv::index::typed::{Node, Table};
 
-/// Where the exits of a function go. Constructs are named by their headers.
+/// Targets of the exits of a function. Constructs are named by their headers.
 #[derive(Debug, Default)]
 pub(super) struct Detours {
     /// Construct to whose merge block an exit goes.

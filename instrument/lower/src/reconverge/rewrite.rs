@@ -27,7 +27,7 @@ pub(super) struct Test {
     pub(super) end: Id,
 }
 
-/// What writing one function needs.
+/// Inputs and edits of the rewrite of one function.
 pub(super) struct Rewriter<'a, 'w> {
     pub(super) flow: &'a Flow<'a, 'w>,
     pub(super) detours: &'a Detours,
@@ -163,7 +163,7 @@ impl<'w> Rewriter<'_, 'w> {
         }
     }
 
-    /// Where code for the instruction at `offset` is inserted: a merge instruction and the terminator stay together.
+    /// Word offset at which code for the instruction at `offset` is inserted: a merge instruction and the terminator stay together.
     pub(super) fn before_merge(&self, offset: usize) -> usize {
         let index = self.flow.index;
         let block = index.block_at(self.flow.function, offset);

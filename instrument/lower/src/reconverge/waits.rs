@@ -1,4 +1,4 @@
-//! Where waiting loops are executed.
+//! Finds the functions that execute waiting loops, and the calls behind which one may be executed.
 
 use super::flow::Flow;
 use rustc_hash::FxHashSet as HashSet;

@@ -1,4 +1,4 @@
-//! The variable by which an invocation knows that it has aborted.
+//! The abort flag: a private variable that is set once the invocation has aborted.
 
 use super::emitter::Emitter;
 use crate::{Id, op};

@@ -1,4 +1,4 @@
-//! Writes what a pass adds: code, and the ids and declarations that it needs.
+//! Emits the code of a pass, with the ids and declarations that it needs.
 
 use super::{Edits, Ids};
 use crate::index::Index;

@@ -37,7 +37,7 @@ pub fn control_with_counter(control: &[u32]) -> SmallVec<[u32; 2]> {
     std::iter::once(bits).chain(length.copied()).collect()
 }
 
-/// Where the code of a loop header begins: behind its phis.
+/// Word offset at which the code of a loop header begins: behind its phis.
 pub fn after_phis(index: &Index<'_>, header: &Block) -> usize {
     let phis = index.body(header).filter(|inst| inst.opcode() == op::Phi);
     phis.last().map_or(header.offset + 2, |inst| inst.end())

@@ -15,9 +15,10 @@ pub mod origins;
 pub mod phi;
 pub mod physical_addressing;
 pub mod placeholder;
-pub mod planted;
+pub mod planted_aborts;
 pub mod recompute;
 pub mod rematerialize_handles;
+pub mod runtime_hooks;
 mod scalar_words;
 mod structured;
 

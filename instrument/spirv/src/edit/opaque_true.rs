@@ -1,4 +1,4 @@
-//! A function that returns true without the compiler's knowledge (`Planted::holds`).
+//! A function that returns true without the compiler's knowledge (`RuntimeHooks::holds`).
 
 use super::Edits;
 use super::emitter::Emitter;

@@ -1,4 +1,4 @@
-//! Where the instructions of an edited module come from: their word offsets in an earlier form of it.
+//! Origins of the instructions of an edited module: their word offsets in an earlier form of it.
 //!
 //! ```text
 //! kept instruction              its own origin

@@ -47,7 +47,7 @@ impl Placeholders {
             .unwrap_or_else(|| out.emit(op::Undef, ty, ()))
     }
 
-    /// The same. `None` where only an undefined value exists, which may differ between uses.
+    /// As [`Self::placeholder_value`], but equal at every use. `None` if only an undefined value exists.
     pub fn stable_placeholder(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Id> {
         match self.kind(index, ty, MAX_DEPTH) {
             Kind::Null => Some(out.null(ty)),

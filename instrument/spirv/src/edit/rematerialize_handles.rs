@@ -25,7 +25,7 @@ pub struct Split {
     pub code: Code,
 }
 
-/// Where a handle is defined.
+/// Position of the definition of a handle.
 #[derive(Clone, Copy)]
 struct Definition {
     /// Piece of the block; 0 is the one before the first split.

@@ -41,7 +41,7 @@ impl<'a> Index<'a> {
         function.blocks.at(position).filter(|_| holds)
     }
 
-    /// The same, by its position in its function.
+    /// As [`Self::block_at`], by its position in its function.
     pub fn node_at(&self, function: &Function, offset: usize) -> Option<Node> {
         let block = self.block_at(function, offset)?;
         function.blocks.offset_of(block).map(Node::from_usize)
@@ -150,7 +150,7 @@ impl<'a> Index<'a> {
         selector.map_or(1, |ty| (ty.width().div_ceil(32) as usize).clamp(1, 2))
     }
 
-    /// Where code may be inserted at the start of a function: after the variables of its first block.
+    /// Word offset at which code may be inserted at the start of a function: after the variables of its first block.
     pub fn after_variables(&self, function: &Function) -> Option<usize> {
         let first = self.blocks_of(function).first()?;
         let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);

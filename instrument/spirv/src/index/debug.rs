@@ -51,7 +51,7 @@ impl Position<'_> {
 
 /// A function that was inlined into the next one, or the last one itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inlined {
+pub struct InlinedFunction {
     /// Its name, if the debug information has one.
     pub function: Option<String>,
     /// For the first, where the position is; for the others, where they call the one before.
@@ -148,9 +148,9 @@ impl<'a> Index<'a> {
     }
 
     /// The functions around a position, innermost first: the inlined ones, and last the function that has the block.
-    pub fn inlined(&self, position: &Position<'_>, texts: &mut Texts) -> Vec<Inlined> {
+    pub fn inlined(&self, position: &Position<'_>, texts: &mut Texts) -> Vec<InlinedFunction> {
         let scope = |operand| position.scope.map_or(Id::NONE, |inst| inst.id(operand));
-        let mut chain = vec![Inlined {
+        let mut chain = vec![InlinedFunction {
             function: self.function_of_scope(scope(operand::SCOPE)),
             location: self.location_of(position, texts),
         }];
@@ -160,7 +160,7 @@ impl<'a> Index<'a> {
             && at.ext_inst() == debug_info::INLINED_AT
         {
             let line = self.number(set, at.word(operand::INLINED_LINE));
-            chain.push(Inlined {
+            chain.push(InlinedFunction {
                 function: self.function_of_scope(at.id(operand::INLINED_SCOPE)),
                 location: self
                     .source_of_scope(at.id(operand::INLINED_SCOPE))

@@ -15,7 +15,7 @@ impl Index<'_> {
         self.location(&position.line?, texts)
     }
 
-    /// Where the innermost function at a position begins.
+    /// Location of the start of the innermost function at a position.
     pub fn function_location(&self, position: &Position<'_>, texts: &mut Texts) -> Option<Location> {
         let mut scopes = self.scopes(position.scope?.id(operand::SCOPE));
         let function = scopes.find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;

@@ -54,7 +54,7 @@ impl LocalVariable {
         (self.id, self.inlined_at) == (other.id, other.inlined_at)
     }
 
-    /// Where it is declared.
+    /// Location of its declaration.
     pub fn declaration(&self, index: &Index<'_>, texts: &mut Texts) -> Option<Location> {
         let (set, variable) = index.debug_def(self.id)?;
         let number = |word| index.number(set, variable.word(word));
@@ -96,7 +96,7 @@ impl<'a> Index<'a> {
         (member.ext_inst() == debug_info::TYPE_MEMBER).then_some(member)
     }
 
-    /// What a `DebugDeclare` or `DebugValue` describes. `None` for other instructions, and if the value has to be computed.
+    /// The variable and value of a `DebugDeclare` or `DebugValue`. `None` for other instructions, and if the value has to be computed.
     pub fn described_variable(&self, inst: &Inst<'_>, position: &Position<'_>) -> Option<DescribedVariable> {
         let set = self.debug_set(inst).filter(|set| *set != DebugSet::Other)?;
         let is_declaration = match inst.ext_inst() {

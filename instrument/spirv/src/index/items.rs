@@ -49,7 +49,7 @@ pub struct Sections {
     pub annotations: usize,
     /// Types, constants, global variables: the first function starts here.
     pub globals: usize,
-    /// Where functions are added, if not at the end of the module.
+    /// Word offset at which functions are added, if not at the end of the module.
     pub(crate) new_functions: Option<usize>,
 }
 

@@ -133,13 +133,13 @@ impl<'a> Index<'a> {
         self.insts(self.globals_start(), self.sections.globals)
     }
 
-    /// Where functions are added: behind the last one, but in front of non-semantic instructions behind functions, which may name
-    /// those before them (`NonSemantic.ClspvReflection` names the entry points).
+    /// Word offset at which functions are added: behind the last one, but in front of non-semantic instructions behind functions,
+    /// which may name those before them (`NonSemantic.ClspvReflection` names the entry points).
     pub fn new_functions(&self) -> usize {
         self.sections.new_functions.unwrap_or(self.words.len())
     }
 
-    /// Where types, constants and global variables begin.
+    /// Word offset at which types, constants and global variables begin.
     pub fn globals_start(&self) -> usize {
         self.sections.annotations.max(self.sections.names)
     }

@@ -53,7 +53,7 @@ keys! {
     AccessIndex
     /// A number that a function computes or reads (`analysis::ranges`).
     NumberIndex
-    /// What may be undefined (`analysis::effects`).
+    /// Items: parts of values and of memory that may be undefined (`analysis::effects`).
     ItemIndex
 }
 

@@ -162,7 +162,7 @@ impl Device {
         match outcome {
             Ok(Outcome::Unchanged) => Ok(self.unchanged(state, words, features)),
             Ok(Outcome::Instrumented(new)) => {
-                if let Some(clock) = state.loop_clock.as_ref().filter(|_| new.looks_at_ticks) {
+                if let Some(clock) = state.loop_clock.as_ref().filter(|_| new.reads_ticks) {
                     clock.enable();
                 }
                 if is_full {

@@ -22,7 +22,7 @@ const DISTANCE: u64 = 0x5000_0000;
 /// Units of the arena's records.
 const CAPACITY: u32 = 64;
 
-/// What comparisons have seen.
+/// Counts of the comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AddressSummary {
     /// Invocations with correct accesses only, which have no report and the same result.
@@ -214,7 +214,7 @@ fn zeroed(address: u64, bytes: u32) -> Physical {
     }
 }
 
-/// What an invocation has done.
+/// End and results of an invocation.
 struct Run {
     end: InvocationEnd,
     results: Region,

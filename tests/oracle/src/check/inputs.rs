@@ -24,7 +24,7 @@ pub(crate) struct CheckOptions {
     pub(crate) rewrite: Options,
     pub(crate) constants: Vec<Physical>,
     pub(crate) specialization: HashMap<u32, u32>,
-    /// What the original would do with the planted checks, if there are any.
+    /// Loop budget under which the interpreter runs the original, as the planted checks do; if there are any.
     pub(crate) budget: Option<LoopBudget>,
     /// Whether a run keeps the values of aborted invocations.
     pub(crate) keeps_frames: bool,

@@ -1,4 +1,4 @@
-//! Compares what the rewriter's view of memory says of each load with who wrote what it read.
+//! Compares the stores that the rewriter's view of memory lists for each load with the writers of the scalars that it read.
 
 use super::inputs::STEPS;
 use super::run::{Schedule, buffers};
@@ -6,7 +6,7 @@ use crate::interpret::{InterpretError, Machine, Setup};
 use crate::module::Module;
 use vkabort_instrument::sources_of_loads;
 
-/// What was compared.
+/// Counts of the compared loads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadSummary {
     /// Loads that were executed and that the view follows.

@@ -1,4 +1,4 @@
-//! Compares what the prints of a rewrite write with what the interpreter has at the prints of the original.
+//! Compares the output of a rewrite's prints with the interpreter's values at the prints of the original.
 
 use super::inputs::{CheckOptions, STEPS, rewrite_once};
 use super::run::{self, Run, Schedule};
@@ -22,7 +22,7 @@ const CAPACITY: u32 = 8192;
 /// Addresses of print areas, of which the second crosses a multiple of 4 GiB.
 const ADDRESSES: [u64; 2] = [0x100_0000, 0x7_ffff_f000];
 
-/// What was compared.
+/// Counts of the compared prints.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrintSummary {
     /// Prints with all their words.

@@ -18,7 +18,7 @@ const NODES: u64 = 0x7f00_0000_0000;
 /// Units of the arena's records.
 const CAPACITY: u32 = 64;
 
-/// What a sound program leaves.
+/// Memory that a sound program leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeResults {
     /// Buffers by binding, as words.
@@ -144,7 +144,7 @@ fn run(
     run_workgroup(module, entry, setup, invocations, choices).map_err(|error| error.to_string())
 }
 
-/// What a run leaves. `None` if it has a race, a divergent barrier or a report.
+/// Memory that a run leaves. `None` if it has a race, a divergent barrier or a report.
 fn results(run: &WorkgroupRun) -> Option<ShapeResults> {
     let is_quiet = |end: &(u32, InvocationEnd)| end.1 == InvocationEnd::Returned;
     let has_report = run

@@ -1,4 +1,4 @@
-//! Checks what reports show besides messages, with the values of the interpreter: conditions that held, and variables.
+//! Checks the conditions and variables of reports against the values of the interpreter.
 
 use super::condition::{Number, evaluate};
 use super::inputs::{CheckOptions, STEPS, rewrite_once};
@@ -24,7 +24,7 @@ const MAX_CALLS: u32 = 12;
 /// Capacity in units of an arena that holds all records.
 const CAPACITY: u32 = 8192;
 
-/// What reports showed.
+/// Counts of the values that reports showed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ValueSummary {
     /// Aborted invocations.

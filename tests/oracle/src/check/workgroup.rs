@@ -11,7 +11,7 @@ use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instr
 use vkabort_record::shared_access::SharedAccessKind;
 use vkabort_record::site::SiteTable;
 
-/// What a comparison has seen.
+/// Counts of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkgroupSummary {
     /// Programs in which the interpreter finds nothing.

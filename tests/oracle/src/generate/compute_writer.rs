@@ -100,7 +100,7 @@ impl<'c, M> ComputeWriter<'c, M> {
         self.word(op::Load, &[self.index])
     }
 
-    /// What the invocation has loaded so far.
+    /// Sum of the words that the invocation has loaded so far.
     pub(super) fn sum(&mut self) -> Id {
         self.word(op::Load, &[self.sum])
     }

@@ -9,7 +9,7 @@ use crate::module::Id;
 /// Memory operand `Aligned`.
 const ALIGNED: u32 = 2;
 
-/// Where no buffer and no memory has a byte.
+/// An address in no buffer and no memory.
 const BEYOND: u64 = 1 << 62;
 
 impl Machine<'_> {

@@ -1,10 +1,10 @@
-//! Records which instruction has written what each load reads, to compare it with the rewriter's view of memory.
+//! Records the instruction that wrote the scalars of each load, to compare it with the rewriter's view of memory.
 
 use super::value::{Pointer, Value};
 use crate::module::Id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Who wrote a scalar that a load reads: the store at a word offset, or the call whose function stored it. `None`: it was there
+/// Writer of a scalar that a load reads: the store at a word offset, or the call whose function stored it. `None`: it was there
 /// when the function of the load was called, or at the start.
 pub type Writer = Option<usize>;
 

@@ -1,4 +1,4 @@
-//! The faults that can be planted: what each does, and what its check reports.
+//! The faults that can be planted: the code of each, and the report of its check.
 
 use crate::module::Id;
 use crate::op;
@@ -90,7 +90,7 @@ pub(super) enum Effect {
     Selected,
 }
 
-/// What both modules do at one place.
+/// Code of both modules at one place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) offset: usize,

@@ -1,4 +1,4 @@
-//! Plants prints of what was computed before, at any place of a valid module where a call may be.
+//! Plants prints of values that were computed before, at any place of a valid module where a call may be.
 
 use super::edits::Edits;
 use super::insertion_point;

@@ -1,4 +1,4 @@
-//! Checks never make a program fail: what the driver refuses with them is created without, and the log says why.
+//! Checks never make a program fail: pipelines that the driver refuses with checks are created without, and the log says why.
 
 use super::deferred::create as create_deferred;
 use super::identifiers::{create as create_identified, device as identifier_device};

@@ -1,5 +1,5 @@
-//! Random compute shaders of the shapes of [`vkabort_oracle::generate::Shape`] as source text: compilers and optimizers emit what a generator
-//! of modules does not.
+//! Random compute shaders of the shapes of [`vkabort_oracle::generate::Shape`] as source text: compilers and optimizers emit code that a
+//! generator of modules does not.
 //!
 //! The programs are sound: no access races, none is out of bounds, and each element is stored before it is loaded. Between two barriers,
 //! each of two shared arrays is used in one way: every invocation has elements of its own, or all load any. A third array holds divisors,

@@ -1,4 +1,4 @@
-//! A fresh Debian in a folder: its files, and what is put there to try the packages.
+//! A fresh Debian in a folder: its files, and those added to try the packages.
 
 use crate::zig;
 use anyhow::{Context, Result, ensure};

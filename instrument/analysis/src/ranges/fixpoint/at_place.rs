@@ -1,4 +1,4 @@
-//! The range of a number at a place: computed once more from its operands, under what holds there.
+//! Recomputes the range of a number at a place from its operands, under the facts that hold there.
 
 use super::{FunctionRanges, MOST_STEPS};
 use crate::ranges::facts::Facts;
@@ -79,7 +79,7 @@ impl FunctionRanges {
         let current = self.refined(solver, &place, current, Some(more), &|number| self.solved(number))?;
         let is_done = current.min() == current.max() || levels == 0 || *steps == 0;
         // The operands of a phi are those of an earlier iteration.
-        let rule = (!is_done).then(|| solver.rule(&mut self.keys, number, bits));
+        let rule = (!is_done).then(|| solver.rule(&mut self.numbers, number, bits));
         let Some(Rule::Operation {
             opcode,
             extended,

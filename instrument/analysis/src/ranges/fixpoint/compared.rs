@@ -1,4 +1,4 @@
-//! What the comparisons that hold at a place say of a number.
+//! Refines the range of a number by the comparisons that hold at a place.
 
 use super::{FunctionRanges, Numbers};
 use crate::ranges::comparisons::refined;

@@ -1,4 +1,4 @@
-//! Operations.
+//! Ranges of instructions' results, against an interpreter.
 
 use super::super::glsl_operations::computed_glsl;
 use super::super::operations::computed;

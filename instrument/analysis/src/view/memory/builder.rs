@@ -1,25 +1,25 @@
 //! Places phis and connects uses with definitions.
 
-use super::touches::{By, MAX_DEFINITIONS, Source, Touch, Writes};
+use super::cell_accesses::{Accessor, CellAccess, MAX_DEFINITIONS, MemoryInputs, Writes};
 use super::{Definition, Memory, MemoryUse, Origin};
 use crate::graph::BlockTable;
 use vkabort_spirv::index::typed::{BlockIndex, CellIndex, DefIndex, Table};
 
 impl Memory {
     /// `None` if there are more than [`MAX_DEFINITIONS`] definitions.
-    pub(in crate::view) fn new(source: &Source<'_, '_>) -> Option<Self> {
-        let touches = source.touches()?;
+    pub(in crate::view) fn new(inputs: &MemoryInputs<'_, '_>) -> Option<Self> {
+        let cell_accesses = inputs.cell_accesses()?;
         let mut builder = Builder {
-            source,
+            inputs,
             memory: Self::default(),
             visited: 0,
-            current: source.cells.all.map(|_| None),
-            entries: source.cells.all.map(|_| None),
+            current: inputs.cells.all.map(|_| None),
+            entries: inputs.cells.all.map(|_| None),
             undo: Vec::new(),
-            phis: source.graph.table(|_| Vec::new()),
+            phis: inputs.graph.table(|_| Vec::new()),
         };
-        builder.place_phis(&touches)?;
-        builder.rename(&touches)?;
+        builder.place_phis(&cell_accesses)?;
+        builder.rename(&cell_accesses)?;
         let mut memory = builder.memory;
         memory.uses.sort_by_key(|(definition, _)| *definition);
         memory.read.sort_unstable();
@@ -34,14 +34,14 @@ impl Memory {
 
 /// Builds the memory of a function.
 struct Builder<'s, 'r, 'w> {
-    source: &'s Source<'r, 'w>,
+    inputs: &'s MemoryInputs<'r, 'w>,
     memory: Memory,
     /// Number of blocks that the walk has visited.
     visited: usize,
     /// The definition of each cell at the current point of the walk.
     current: Table<CellIndex, Option<DefIndex>>,
     entries: Table<CellIndex, Option<DefIndex>>,
-    /// What `current` was before, to be put back when the walk leaves a block.
+    /// Earlier entries of `current`, restored when the walk leaves a block.
     undo: Vec<(CellIndex, Option<DefIndex>)>,
     phis: BlockTable<Vec<DefIndex>>,
 }
@@ -55,20 +55,20 @@ impl Builder<'_, '_, '_> {
     }
 
     /// Places phis for the cells that a block reads before it writes them.
-    fn place_phis(&mut self, touches: &BlockTable<Vec<Touch>>) -> Option<()> {
-        let graph = self.source.graph;
-        let mut writers: Table<CellIndex, Vec<BlockIndex>> = self.source.cells.all.map(|_| Vec::new());
-        let mut is_read: Table<CellIndex, bool> = self.source.cells.all.map(|_| false);
+    fn place_phis(&mut self, cell_accesses: &BlockTable<Vec<CellAccess>>) -> Option<()> {
+        let graph = self.inputs.graph;
+        let mut writers: Table<CellIndex, Vec<BlockIndex>> = self.inputs.cells.all.map(|_| Vec::new());
+        let mut is_read: Table<CellIndex, bool> = self.inputs.cells.all.map(|_| false);
         for block in graph.reverse_postorder() {
-            for touch in touches.get(*block).into_iter().flatten() {
-                let Some(writers) = writers.get_mut(touch.cell) else {
+            for access in cell_accesses.get(*block).into_iter().flatten() {
+                let Some(writers) = writers.get_mut(access.cell) else {
                     continue;
                 };
                 let is_written = writers.last() == Some(block);
-                if !is_written && (touch.reads || touch.writes == Writes::Part) {
-                    is_read.set(touch.cell);
+                if !is_written && (access.reads || access.writes == Writes::Part) {
+                    is_read.set(access.cell);
                 }
-                if !is_written && touch.writes != Writes::Nothing {
+                if !is_written && access.writes != Writes::Nothing {
                     writers.push(*block);
                 }
             }
@@ -77,7 +77,7 @@ impl Builder<'_, '_, '_> {
         let mut has_phi = graph.table(|_| None);
         for (cell, writers) in writers
             .iter()
-            .filter(|(cell, _)| self.source.for_any_point || is_read.is_set(*cell))
+            .filter(|(cell, _)| self.inputs.for_any_point || is_read.is_set(*cell))
         {
             let mut worklist = writers.clone();
             while let Some(block) = worklist.pop() {
@@ -86,7 +86,7 @@ impl Builder<'_, '_, '_> {
                         continue;
                     };
                     *mark = Some(cell);
-                    let offset = self.source.index.blocks.get(*at).map_or(0, |block| block.offset);
+                    let offset = self.inputs.index.blocks.get(*at).map_or(0, |block| block.offset);
                     let phi = self.define(Definition {
                         cell,
                         block: *at,
@@ -106,8 +106,8 @@ impl Builder<'_, '_, '_> {
     }
 
     /// Walks the dominator tree and connects uses with definitions.
-    fn rename(&mut self, touches: &BlockTable<Vec<Touch>>) -> Option<()> {
-        let graph = self.source.graph;
+    fn rename(&mut self, cell_accesses: &BlockTable<Vec<CellAccess>>) -> Option<()> {
+        let graph = self.inputs.graph;
         // The blocks around the current one in the tree, with the length of `undo` before each.
         let mut around: Vec<(BlockIndex, usize)> = Vec::new();
         let mut preorder = graph.table(|_| 0);
@@ -134,8 +134,8 @@ impl Builder<'_, '_, '_> {
                     self.set(cell, phi);
                 }
             }
-            for touch in touches.get(block).into_iter().flatten() {
-                self.touch(block, touch)?;
+            for access in cell_accesses.get(block).into_iter().flatten() {
+                self.apply(block, access)?;
             }
             for to in graph.successors(block) {
                 for phi in self.phis.get(*to).cloned().unwrap_or_default() {
@@ -172,8 +172,8 @@ impl Builder<'_, '_, '_> {
         if let Some(found) = current.or_else(|| self.entries.get(cell).copied().flatten()) {
             return Some(found);
         }
-        let block = self.source.graph.entry()?;
-        let offset = self.source.index.blocks.get(block).map_or(0, |block| block.offset);
+        let block = self.inputs.graph.entry()?;
+        let offset = self.inputs.index.blocks.get(block).map_or(0, |block| block.offset);
         let entry = self.define(Definition {
             cell,
             block,
@@ -189,56 +189,56 @@ impl Builder<'_, '_, '_> {
         Some(entry)
     }
 
-    fn touch(&mut self, block: BlockIndex, touch: &Touch) -> Option<()> {
-        let previous = match touch.reads || touch.writes == Writes::Part {
-            true => Some(self.definition(touch.cell)?),
+    fn apply(&mut self, block: BlockIndex, access: &CellAccess) -> Option<()> {
+        let previous = match access.reads || access.writes == Writes::Part {
+            true => Some(self.definition(access.cell)?),
             false => None,
         };
-        if let Some(read) = previous.filter(|_| touch.reads) {
-            let by = match touch.by {
-                By::Access(access) => {
+        if let Some(read) = previous.filter(|_| access.reads) {
+            let by = match access.by {
+                Accessor::Access(access) => {
                     self.memory.read.push((access, read));
                     MemoryUse::Read(access)
                 }
-                By::Event(event) => {
+                Accessor::Event(event) => {
                     self.memory.seen.push((event.offset, read));
                     MemoryUse::Seen(event)
                 }
             };
             self.memory.uses.push((read, by));
         }
-        if touch.writes == Writes::Nothing {
+        if access.writes == Writes::Nothing {
             return Some(());
         }
-        let previous = previous.filter(|_| touch.writes == Writes::Part);
-        let (offset, origin) = match touch.by {
-            By::Access(access) => {
+        let previous = previous.filter(|_| access.writes == Writes::Part);
+        let (offset, origin) = match access.by {
+            Accessor::Access(access) => {
                 let offset = self
-                    .source
+                    .inputs
                     .accesses
                     .accesses
                     .get(access)
                     .map_or(0, |access| access.offset);
                 (offset, Origin::Access(access))
             }
-            By::Event(event) => (event.offset, Origin::Event(event)),
+            Accessor::Event(event) => (event.offset, Origin::Event(event)),
         };
         let number = self.define(Definition {
-            cell: touch.cell,
+            cell: access.cell,
             block,
             offset,
             origin,
             previous,
             operands: Vec::new(),
         })?;
-        match touch.by {
-            By::Access(access) => self.memory.written.push((access, number)),
-            By::Event(event) => self.memory.events.push((event.offset, number)),
+        match access.by {
+            Accessor::Access(access) => self.memory.written.push((access, number)),
+            Accessor::Event(event) => self.memory.events.push((event.offset, number)),
         }
         if let Some(previous) = previous {
             self.memory.uses.push((previous, MemoryUse::Changed(number)));
         }
-        self.set(touch.cell, number);
+        self.set(access.cell, number);
         Some(())
     }
 }

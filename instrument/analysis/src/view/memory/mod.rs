@@ -1,17 +1,17 @@
-//! Memory in SSA form: which stores each load of a function may read, and what reads each store.
+//! Memory in SSA form: the stores that each load of a function may read, and the readers of each store.
 //!
 //! A definition is what a cell holds from a point on: its value at the start of the function, what an access leaves there, or a phi
 //! where paths with different definitions meet. Phis are placed at the dominance frontiers of the blocks with definitions (Cytron et
 //! al., "Efficiently Computing Static Single Assignment Form"), for cells that a block reads before it writes them.
 
 mod builder;
-mod touches;
+mod cell_accesses;
 
 use crate::graph::{BlockTable, FunctionGraph};
-pub(super) use touches::Source;
+pub(super) use cell_accesses::MemoryInputs;
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, CellIndex, DefIndex, Table};
 
-/// What reads or changes a definition.
+/// A use that reads or changes a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryUse {
     /// An access reads it, all or a part of it.
@@ -32,7 +32,7 @@ pub struct Event {
     pub(crate) offset: usize,
 }
 
-/// Who reads memory at an event.
+/// Reader of memory at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A called function.
@@ -48,7 +48,7 @@ pub enum EventKind {
 /// How a cell gets a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// What it holds when the function is called: nothing in a variable of the function without an initialiser.
+    /// Contents at function entry: undefined in a variable of the function without an initialiser.
     Entry,
     /// By an access.
     Access(AccessIndex),
@@ -58,7 +58,7 @@ pub enum Origin {
     Phi,
 }
 
-/// What a cell holds from a point on.
+/// Contents of a cell from a point on.
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub cell: CellIndex,
@@ -78,13 +78,13 @@ pub struct Memory {
     pub definitions: Table<DefIndex, Definition>,
     /// Sorted by definition, then in the order of a walk of the dominator tree.
     uses: Vec<(DefIndex, MemoryUse)>,
-    /// What reading accesses read, sorted by access.
+    /// Definitions that accesses read, sorted by access.
     read: Vec<(AccessIndex, DefIndex)>,
-    /// What writing accesses define, sorted by access.
+    /// Definitions that accesses write, sorted by access.
     written: Vec<(AccessIndex, DefIndex)>,
-    /// What called functions leave, sorted by word offset.
+    /// Definitions that events make, sorted by word offset.
     events: Vec<(usize, DefIndex)>,
-    /// What events let others read, sorted by word offset.
+    /// Definitions that others read at events, sorted by word offset.
     seen: Vec<(usize, DefIndex)>,
     /// The definitions at the start of the function.
     entries: Vec<(CellIndex, DefIndex)>,
@@ -120,7 +120,7 @@ impl Memory {
         marks
     }
 
-    /// What reads or changes a definition.
+    /// The uses that read or change a definition.
     pub fn uses(&self, definition: DefIndex) -> impl Iterator<Item = MemoryUse> + '_ {
         run(&self.uses, definition)
     }
@@ -145,10 +145,10 @@ impl Memory {
         run(&self.seen, offset)
     }
 
-    /// What a cell holds before the instruction at a word offset of a block. `None`: what it holds at the start of the function. In a
+    /// The definition that a cell holds before the instruction at a word offset of a block. `None`: that at the start of the function. In a
     /// view for any point only: others have no phis of cells that nothing reads. O(log(definitions) + definitions of the cell that
     /// are nested below the found one in the dominator tree).
-    pub(crate) fn held(
+    pub(crate) fn definition_before(
         &self,
         graph: &FunctionGraph,
         cell: CellIndex,
@@ -176,7 +176,7 @@ impl Memory {
         found
     }
 
-    /// What a cell holds at the start of the function, if anything reads that.
+    /// The definition of a cell at the start of the function, if anything reads it.
     pub fn entry(&self, cell: CellIndex) -> Option<DefIndex> {
         run(&self.entries, cell).next()
     }

@@ -14,7 +14,7 @@ use vkabort_spirv::error::Result;
 use vkabort_spirv::op::loop_control;
 use vkabort_spirv::{Id, Literal, op};
 
-/// What the offset of an element is counted in.
+/// Unit of the offset of an element.
 #[derive(Clone, Copy)]
 enum Step {
     /// Units, as in the payload: the stores of an element are those of a record that begins there.

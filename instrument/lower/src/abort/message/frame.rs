@@ -4,7 +4,7 @@ use super::pending::PendingWords;
 use std::ops::Range;
 use vkabort_spirv::Id;
 
-/// Where a frame begins.
+/// Start of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     /// At the record's payload.

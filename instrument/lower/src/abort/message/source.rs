@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = 16;
 /// Indices to a part, outermost first: numbers for a part of a value, ids of constants for a part of memory.
 pub(crate) type Path<T> = SmallVec<[T; 6]>;
 
-/// Where a part of a message comes from. `ty` is its type there, which logically matches its type in the message type
+/// Source of a part of a message. `ty` is its type there, which logically matches its type in the message type
 /// unless the module is invalid.
 #[derive(Clone, Debug)]
 pub(crate) enum Source<'w> {

@@ -56,7 +56,7 @@ impl Stretch {
 }
 
 /// A numbering that may apply to the next line.
-struct Open {
+struct PendingNumbering {
     numbering: Numbering,
     since: u32,
     code: Option<Range<u32>>,
@@ -74,10 +74,10 @@ struct Conditional {
 /// Reads the numbers of lines from the tokens of a text.
 pub(super) struct LineNumbers<'a> {
     text: &'a str,
-    open: Vec<Open>,
+    open: Vec<PendingNumbering>,
     conditionals: Vec<Conditional>,
     stretches: Vec<Stretch>,
-    /// What `#line N` adds to N for the next line.
+    /// Difference between N of `#line N` and the number of the next line.
     next_line: i64,
 }
 
@@ -89,7 +89,7 @@ impl<'a> LineNumbers<'a> {
         };
         Self {
             text,
-            open: vec![Open {
+            open: vec![PendingNumbering {
                 numbering,
                 since: 1,
                 code: None,
@@ -210,7 +210,7 @@ impl<'a> LineNumbers<'a> {
         self.open = kept;
         for numbering in numberings {
             if self.open.iter().all(|open| open.numbering != numbering) {
-                self.open.push(Open {
+                self.open.push(PendingNumbering {
                     numbering,
                     since: lines.end,
                     code: None,

@@ -20,7 +20,7 @@ pub(super) struct Macros {
 struct Uses {
     /// Offsets in bytes, ascending.
     by_name: HashMap<String, Vec<usize>>,
-    /// Where curly brackets open, ascending, and where each closes.
+    /// Positions of opening curly brackets, ascending, each with that of its closing one.
     brackets: Vec<(usize, usize)>,
 }
 

@@ -19,9 +19,9 @@ pub(super) struct Scopes {
     ends: Vec<usize>,
 }
 
-/// What is open at a token.
+/// Brackets and statements that are open at a token.
 #[derive(Clone, Copy)]
-enum Open {
+enum OpenConstruct {
     /// A curly bracket, with the number of its scope.
     Block(usize),
     /// The round bracket of `for` and the like.
@@ -39,7 +39,7 @@ impl Scopes {
             changes: Vec::new(),
             ends: Vec::new(),
         };
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenConstruct> = Vec::new();
         let mut begins_header = false;
         for token in Tokens::new(text) {
             let word = text.get(token.range.clone()).unwrap_or_default();
@@ -49,16 +49,18 @@ impl Scopes {
             );
             match token.kind {
                 Kind::Directive if !is_balanced(&token, text) => return None,
-                Kind::Mark(b'{') => open.push(Open::Block(scopes.begin(token.range.start))),
-                Kind::Mark(b'(') if is_header => open.push(Open::Header(scopes.begin(token.range.start))),
-                Kind::Mark(b'(' | b'[') => open.push(Open::Bracket),
+                Kind::Mark(b'{') => open.push(OpenConstruct::Block(scopes.begin(token.range.start))),
+                Kind::Mark(b'(') if is_header => open.push(OpenConstruct::Header(scopes.begin(token.range.start))),
+                Kind::Mark(b'(' | b'[') => open.push(OpenConstruct::Bracket),
                 Kind::Mark(b')' | b']') => match open.pop()? {
-                    Open::Header(scope) => open.push(Open::Body(scope)),
-                    Open::Bracket => {}
-                    Open::Block(_) | Open::Body(_) => return None,
+                    OpenConstruct::Header(scope) => open.push(OpenConstruct::Body(scope)),
+                    OpenConstruct::Bracket => {}
+                    OpenConstruct::Block(_) | OpenConstruct::Body(_) => return None,
                 },
                 Kind::Mark(b'}') => {
-                    let Open::Block(scope) = open.pop()? else { return None };
+                    let OpenConstruct::Block(scope) = open.pop()? else {
+                        return None;
+                    };
                     scopes.end(scope, token.range.end, &open);
                     scopes.end_bodies(&mut open, token.range.end);
                 }
@@ -83,21 +85,21 @@ impl Scopes {
         scope
     }
 
-    fn end(&mut self, scope: usize, offset: usize, around: &[Open]) {
+    fn end(&mut self, scope: usize, offset: usize, around: &[OpenConstruct]) {
         if let Some(end) = self.ends.get_mut(scope) {
             *end = offset;
         }
         let outer = around.iter().rev().find_map(|open| match open {
-            Open::Block(scope) | Open::Header(scope) | Open::Body(scope) => Some(*scope),
-            Open::Bracket => None,
+            OpenConstruct::Block(scope) | OpenConstruct::Header(scope) | OpenConstruct::Body(scope) => Some(*scope),
+            OpenConstruct::Bracket => None,
         });
         // That of the text has no number.
         self.changes.push((offset, outer.unwrap_or(usize::MAX)));
     }
 
     /// Ends the statements that the end of the innermost one ends.
-    fn end_bodies(&mut self, open: &mut Vec<Open>, offset: usize) {
-        while let Some(Open::Body(scope)) = open.last().copied() {
+    fn end_bodies(&mut self, open: &mut Vec<OpenConstruct>, offset: usize) {
+        while let Some(OpenConstruct::Body(scope)) = open.last().copied() {
             open.pop();
             self.end(scope, offset, open);
         }

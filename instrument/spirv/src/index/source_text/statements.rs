@@ -55,7 +55,7 @@ pub(super) fn find(
     }
 }
 
-/// What the current statement begins with.
+/// First token of the current statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Head {
     None,

@@ -110,7 +110,7 @@ impl Writer<'_> {
         self.compare(op::ULessThan, number, bound)
     }
 
-    /// What an iteration computes, from its number and the value so far.
+    /// Writes an iteration, which computes a value from its number and the value so far.
     fn iteration(&mut self, locals: Locals, uses: [Use; 2], (number, value): (Id, Id), depth: u32) -> Id {
         let moved = self.word(op::IAdd, &[number, value]);
         match self.choices.below(if depth == 0 { 6 } else { 8 }) {

@@ -5,7 +5,7 @@ use crate::choices::Choices;
 use crate::module::Id;
 use crate::op;
 
-/// What invocations do to the scalars of a variable.
+/// Pattern of the invocations' accesses to the scalars of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Use {
     /// Invocation `l` has the scalar `l * factor + first`, modulo their number.
@@ -20,7 +20,7 @@ enum Use {
     Clear { scalar: u32 },
 }
 
-/// What invocations do to the array of words and to that of vectors.
+/// Patterns of the invocations' accesses to the array of words and to that of vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage([Use; 2]);
 

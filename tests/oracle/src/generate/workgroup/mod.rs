@@ -24,7 +24,7 @@ pub enum Unsound {
     Barriers,
 }
 
-/// What sequences of a program may do.
+/// Elements that sequences of a program may contain.
 struct Parts {
     unsound: Unsound,
     callees: Vec<Id>,

@@ -1,4 +1,4 @@
-//! The accesses to shared memory between two barriers, and what happens-before says of them.
+//! The accesses to shared memory between two barriers, and their happens-before order.
 //!
 //! "If two operations access the same memory location, at least one is a write, one of them is not atomic, and neither happens before
 //! the other, there is a data race" (Vulkan specification, Memory Model, Data Races). Only barriers order invocations here: programs
@@ -8,7 +8,7 @@ use super::super::value::Value;
 use crate::module::Id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What an access does.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccessKind {
     /// It loads.
@@ -26,7 +26,7 @@ pub struct Access {
     pub invocation: u32,
     /// Word offset of the instruction.
     pub offset: usize,
-    /// What it does.
+    /// Its kind.
     pub kind: AccessKind,
 }
 

@@ -25,7 +25,7 @@ use std::thread;
 pub(super) use turns::{Member, Stage};
 use turns::{Shared, Turns};
 
-/// What a workgroup has done.
+/// Run of a workgroup: its ends, memory and reports.
 #[derive(Debug)]
 pub struct WorkgroupRun {
     /// The invocations and how they ended, in the order of their ends.

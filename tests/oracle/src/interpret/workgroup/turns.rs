@@ -1,4 +1,4 @@
-//! Whose turn it is in a workgroup.
+//! Schedules the invocations of a workgroup: one has the turn at a time.
 
 use super::super::error::{Result, unsupported};
 use super::super::memory::{Physical, Region};
@@ -21,7 +21,7 @@ pub(super) struct Shared {
     pub(super) accesses: Accesses,
 }
 
-/// What an invocation does when it is not its turn.
+/// State of an invocation while another one has the turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Stage {
     /// It can go on.
@@ -41,7 +41,7 @@ pub(super) struct Turns {
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// What the invocations share. The one whose turn it is has exchanged it for memory of its own.
+    /// Memory that the invocations share. The one that has the turn has exchanged it for memory of its own.
     pub(super) shared: Shared,
     pub(super) stages: Vec<Stage>,
     pub(super) turn: Option<u32>,

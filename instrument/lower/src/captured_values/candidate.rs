@@ -1,6 +1,6 @@
-//! A variable at an abort, and where its value is.
+//! A variable at an abort, and the source of its value.
 
-use super::stores::{Held, Memories, Memory};
+use super::stores::{HeldDefinitions, Memories, Memory};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::loop_nest::Loop;
 use vkabort_analysis::view::FunctionView;
@@ -17,7 +17,7 @@ pub(super) struct Candidate {
     pub(super) offset: usize,
 }
 
-/// Where the value of a variable is.
+/// Source of the value of a variable.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Value(Id),
@@ -43,10 +43,10 @@ pub(super) struct Point<'p, 'a, 'w> {
 
 impl Point<'_, '_, '_> {
     /// Whether the operation has seen what memory holds at the abort.
-    pub(super) fn saw_memory(&self, memory: &Memory, path: &[u32], held: &Held) -> bool {
+    pub(super) fn saw_memory(&self, memory: &Memory, path: &[u32], held: &HeldDefinitions) -> bool {
         self.operation.is_none_or(|(block, offset, left)| {
             let is_outside = |block: BlockIndex| left.is_none_or(|left| !left.blocks.contains(&block));
-            memory.held(self.flow, path, block, offset) == *held && held.blocks(self.flow).all(is_outside)
+            memory.definitions_before(self.flow, path, block, offset) == *held && held.blocks(self.flow).all(is_outside)
         })
     }
 
@@ -69,7 +69,7 @@ impl Point<'_, '_, '_> {
 /// The candidates of a variable in memory: all of it, or those of its members that have values.
 pub(super) fn of_memory(point: &Point<'_, '_, '_>, memories: &Memories, name: &str, memory: &Memory) -> Vec<Candidate> {
     let (flow, index) = (point.flow, point.flow.index);
-    let candidate = |name: String, path: Vec<u32>, held: &Held| Candidate {
+    let candidate = |name: String, path: Vec<u32>, held: &HeldDefinitions| Candidate {
         name,
         source: Source::Memory {
             variable: memory.id,
@@ -79,7 +79,7 @@ pub(super) fn of_memory(point: &Point<'_, '_, '_>, memories: &Memories, name: &s
         offset: held.offset(flow),
     };
     let value = |path: &[u32]| {
-        let held = memory.held(flow, path, point.block, point.offset);
+        let held = memory.definitions_before(flow, path, point.block, point.offset);
         (memory.has_value(memories, &held) && point.saw_memory(memory, path, &held)).then_some(held)
     };
     if let Some(held) = value(&[]) {

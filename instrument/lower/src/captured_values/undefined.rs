@@ -21,11 +21,11 @@ const LONGEST_PATH: usize = 8;
 
 /// The values of a function with undefined parts, each with the paths to them.
 #[derive(Debug, Default)]
-pub(super) struct Undefined {
+pub(super) struct UndefinedParts {
     parts: HashMap<Id, HashSet<Path>>,
 }
 
-impl Undefined {
+impl UndefinedParts {
     /// O(words of the module's constants and of the function).
     pub(super) fn new(flow: &FunctionView<'_, '_>) -> Self {
         let index = flow.index;

@@ -1,4 +1,4 @@
-//! The bits beside variables: one for each part, set where it is stored, read where it is loaded.
+//! Initialisation bits of a variable: one for each part; stores set it, checked loads read it.
 //!
 //! ```text
 //! %stored = Variable %uint 0              beside a variable of Function or Private; an array of words for many parts
@@ -18,9 +18,9 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::op::{scope, storage_class};
 use vkabort_spirv::{Id, op};
 
-/// The bits of a variable.
+/// The initialisation bits of a variable.
 #[derive(Clone, Debug)]
-pub(super) struct Shadow {
+pub(super) struct InitBits {
     pub(super) layout: Layout,
     pub(super) variable: Id,
     pub(super) class: u32,
@@ -37,7 +37,7 @@ enum Word {
     From(Id, u32),
 }
 
-/// What the bits of a load are, read when it is executed.
+/// The bits of a load, read when it is executed.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// The words with the bits.
@@ -57,7 +57,7 @@ impl Sample {
     }
 }
 
-impl Shadow {
+impl InitBits {
     /// The variable with the bits.
     pub(super) fn variable(&self) -> Id {
         self.variable

@@ -1,4 +1,4 @@
-//! Where words of a shadow are: in shared memory, or in the block of the workgroup.
+//! Location of shadow words: shared memory, or the workgroup's block of the shadow area.
 
 use super::block::ShadowBlock;
 use super::shadow::WorkgroupShadow;
@@ -6,27 +6,27 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::scope;
 use vkabort_spirv::{Id, op};
 
-/// Where the shadow of a variable is.
+/// Location of the shadow of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum ShadowLocation {
     Shared,
     Block,
 }
 
-/// The words of a home.
+/// The shadow words at a location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum HomeWords<'a> {
+pub(crate) enum ShadowWords<'a> {
     /// Those of this variable.
     Shared(Id),
     Block(&'a ShadowBlock),
 }
 
-impl<'a> HomeWords<'a> {
+impl<'a> ShadowWords<'a> {
     /// The words that are reserved. `None` if there is no block.
-    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, home: Home) -> Option<Self> {
-        match home {
-            Home::Shared => Some(Self::Shared(shadow.variable(out))),
-            Home::Block => shadow.block.as_ref().map(Self::Block),
+    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, location: ShadowLocation) -> Option<Self> {
+        match location {
+            ShadowLocation::Shared => Some(Self::Shared(shadow.variable(out))),
+            ShadowLocation::Block => shadow.block.as_ref().map(Self::Block),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'a> HomeWords<'a> {
         }
     }
 
-    /// Writes what [`Self::write_maximum`] finds the word `at` by.
+    /// Writes the pointer or offset of the word `at`, for [`Self::write_maximum`].
     pub(crate) fn write_place(self, out: &mut Emitter, at: Id) -> Id {
         match self {
             Self::Shared(variable) => WorkgroupShadow::word_of(out, variable, at),

@@ -1,5 +1,5 @@
-//! Where a test may be made later or earlier than its operation: in a stretch without effects. Later only where no access has an address
-//! that may come from an undefined result:
+//! Range without side effects in which a test may move. It moves behind its operation only if no access in the range has an address that
+//! may come from an undefined result:
 //!
 //! ```text
 //! %q = UDiv %a %b            tested
@@ -20,7 +20,7 @@ use vkabort_spirv::{Id, Inst, op, op_sets, operands};
 const MAX_INSTRUCTIONS: usize = 32;
 
 /// Instructions of a block that have no effect, from a test on.
-pub(super) struct Stretch<'i, 'w> {
+pub(super) struct EffectFreeRange<'i, 'w> {
     index: &'i Index<'w>,
     /// The imports of `GLSL.std.450`.
     glsl: &'i [Id],
@@ -31,8 +31,8 @@ pub(super) struct Stretch<'i, 'w> {
     reads_at_undefined: bool,
 }
 
-impl<'i, 'w> Stretch<'i, 'w> {
-    /// Nothing, from a word offset on.
+impl<'i, 'w> EffectFreeRange<'i, 'w> {
+    /// An empty range at a word offset.
     pub(super) fn new(index: &'i Index<'w>, glsl: &'i [Id], offset: usize) -> Self {
         Self {
             index,
@@ -57,7 +57,7 @@ impl<'i, 'w> Stretch<'i, 'w> {
         true
     }
 
-    /// Whether an invocation that failed a test at its start does no harm in it.
+    /// Whether an invocation that failed a test at its start may execute it: no address depends on an undefined result.
     pub(super) fn is_harmless(&self) -> bool {
         !self.reads_at_undefined
     }

@@ -1,7 +1,7 @@
-//! Barriers that every invocation passes as often, by the shape of the code alone.
+//! Barriers that all invocations execute equally often, proved from control flow.
 //!
-//! Those in blocks that each invocation executes once, of functions that are called in such blocks only. Constant or uniform conditions
-//! are not looked at.
+//! They are in blocks that each invocation executes once, of functions that are called in such blocks only. Conditions are not evaluated,
+//! not even constant or uniform ones.
 
 use super::super::module::ModulePlanter;
 use super::super::workgroup::barrier::is_workgroup_barrier;
@@ -11,8 +11,8 @@ use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex, Table};
 use vkabort_spirv::index::{Function, Index};
 use vkabort_spirv::op;
 
-/// The workgroup barriers that not all invocations pass as often, by the shape of the code.
-pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
+/// The workgroup barriers that are not proved to be executed equally often by all invocations, as word offsets.
+pub(super) fn non_uniform_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
     let index = module.index;
     let barriers = |function: &Function| -> Vec<usize> {
         let insts = index.insts(function.offset, function.end);
@@ -25,7 +25,7 @@ pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
     };
     let reaching = module.graph.callers_closure(has_barrier, |_| true);
     let (order, _) = module.graph.callees_first();
-    // Whether each call that has been seen is certain to happen as often. Those of recursions, which no shader has, never are.
+    // Whether each call that has been seen is executed once by all invocations. Those of recursions, which no shader has, never are.
     let mut certain: Table<FunctionIndex, bool> = index.functions.map(|_| false);
     for number in &order {
         certain.set(*number);
@@ -41,7 +41,7 @@ pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
         else {
             continue;
         };
-        let blocks = CertainBlocks::new(index, function);
+        let blocks = UnconditionalBlocks::new(index, function);
         for call in module.graph.calls_in(number).iter() {
             let block = index.calls.get(call).map(|call| call.block);
             if let Some(callee) = module.graph.callee(call)
@@ -59,13 +59,13 @@ pub(super) fn uncertain_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize> {
 }
 
 /// The blocks that each invocation that returns from a function executes once: those in no loop that dominate every return.
-struct CertainBlocks {
+struct UnconditionalBlocks {
     graph: FunctionGraph,
     nest: LoopNest,
     returns: Vec<BlockIndex>,
 }
 
-impl CertainBlocks {
+impl UnconditionalBlocks {
     fn new(index: &Index<'_>, function: &Function) -> Self {
         let graph = FunctionGraph::new(index, function);
         let returns = |number: &BlockIndex| {

@@ -1,4 +1,4 @@
-//! Whether a variable is in scope at an abort, and its last definition still the current one.
+//! Tests whether a variable is in scope at an abort and its last definition is the current one.
 
 use super::candidate::Point;
 use super::condition::left_loop;
@@ -11,7 +11,7 @@ use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
 
 impl Resolver<'_, '_, '_, '_> {
     /// Whether a variable that is defined in a block is in scope: a loop that has the block but not the abort may have declared it.
-    /// Where debug information has lexical blocks, scopes tell. Elsewhere a use behind the loop does.
+    /// Scopes decide if debug information has lexical blocks; otherwise a use behind the loop does.
     pub(super) fn is_live(&self, defined: BlockIndex, is_used_outside: impl FnOnce(&Loop) -> bool) -> bool {
         let is_scoped = self.debug.has_lexical_blocks && self.point.flow.index.has_debug_info();
         is_scoped || left_loop(self.point.flow, defined, self.point.block).is_none_or(is_used_outside)

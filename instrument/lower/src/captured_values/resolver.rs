@@ -1,9 +1,9 @@
-//! What one name means at an abort.
+//! Resolves one name at an abort.
 
 use super::candidate::{Candidate, Point, Source, of_memory};
 use super::source_scopes::SourceScopes;
 use super::stores::{Memories, Memory, is_in_sync, is_lost};
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_analysis::view::Origin;
 use vkabort_spirv::index::Index;
@@ -12,20 +12,20 @@ use vkabort_spirv::index::typed::{DefIndex, ObjectIndex};
 use vkabort_spirv::words::SLANG;
 use vkabort_spirv::{Id, op};
 
-/// What a module tells about variables.
+/// Facts of a module's debug information about variables.
 #[derive(Debug, Default)]
 pub(super) struct DebugFacts {
     /// By the pointer of a `DebugDeclare`.
     pub(super) declared: HashMap<Id, LocalVariable>,
     pub(super) has_lexical_blocks: bool,
     pub(super) is_slang: bool,
-    /// Where the source text tells scopes, and not the debug information.
+    /// Scopes of the source text, if debug information does not describe them.
     pub(super) scopes: Option<SourceScopes>,
-    pub(super) undefined: Undefined,
+    pub(super) undefined: UndefinedParts,
 }
 
 impl DebugFacts {
-    pub(super) fn new(index: &Index<'_>, undefined: Undefined) -> Self {
+    pub(super) fn new(index: &Index<'_>, undefined: UndefinedParts) -> Self {
         Self {
             declared: HashMap::default(),
             has_lexical_blocks: index.has_lexical_blocks(),
@@ -36,7 +36,7 @@ impl DebugFacts {
     }
 }
 
-/// Finds what one name means at a point.
+/// Resolves one name at a point.
 pub(super) struct Resolver<'r, 'p, 'a, 'w> {
     pub(super) debug: &'r DebugFacts,
     pub(super) point: &'r Point<'p, 'a, 'w>,
@@ -96,7 +96,7 @@ impl Resolver<'_, '_, '_, '_> {
             flow, block, offset, ..
         } = *self.point;
         let parts = described.iter().filter(|(_, of)| of.is_of_same(variable));
-        let mut held = parts.flat_map(|(object, _)| flow.held(*object, &[], block, offset));
+        let mut held = parts.flat_map(|(object, _)| flow.definitions_before(*object, &[], block, offset));
         held.any(|definition| {
             let definition = definition.and_then(|definition| flow.memory.definitions.get(definition));
             definition.is_some_and(|definition| definition.origin != Origin::Entry)
@@ -118,7 +118,12 @@ impl Resolver<'_, '_, '_, '_> {
         let Point {
             flow, block, offset, ..
         } = *self.point;
-        let held = |object: ObjectIndex| flow.held(object, &[], block, offset).first().copied().flatten();
+        let held = |object: ObjectIndex| {
+            flow.definitions_before(object, &[], block, offset)
+                .first()
+                .copied()
+                .flatten()
+        };
         let parts = described
             .iter()
             .filter(|(_, of)| of.is_of_same(variable) && !of.is_element);
@@ -130,7 +135,11 @@ impl Resolver<'_, '_, '_, '_> {
                 of.name != other.name && overlaps && !self.is_before(*by, *definition)
             });
             let saw = self.point.operation.is_none_or(|(block, offset, left)| {
-                let at_operation = flow.held(*object, &[], block, offset).first().copied().flatten();
+                let at_operation = flow
+                    .definitions_before(*object, &[], block, offset)
+                    .first()
+                    .copied()
+                    .flatten();
                 let defined = flow.memory.definitions.get(*definition).map(|found| found.block);
                 at_operation == Some(*definition)
                     && left.is_none_or(|left| defined.is_none_or(|block| !left.blocks.contains(&block)))
@@ -148,7 +157,7 @@ impl Resolver<'_, '_, '_, '_> {
         let found = flow.memory.definitions.get(definition)?;
         let memory = match self.of_group.as_slice() {
             [only] => only
-                .held(flow, &[], self.point.block, self.point.offset)
+                .definitions_before(flow, &[], self.point.block, self.point.offset)
                 .only()
                 .map(|held| (*only, held)),
             _ => None,
@@ -195,7 +204,7 @@ impl Resolver<'_, '_, '_, '_> {
 
     pub(super) fn of_memory(&self, memory: &Memory) -> Vec<Candidate> {
         let flow = self.point.flow;
-        let held = memory.held(flow, &[], self.point.block, self.point.offset);
+        let held = memory.definitions_before(flow, &[], self.point.block, self.point.offset);
         let is_live = |definition: &DefIndex| {
             let at = flow.memory.definitions.get(*definition).map(|found| found.block);
             at.is_none_or(|at| self.is_live(at, |left| self.is_read_outside(*definition, left)))

@@ -1,8 +1,8 @@
-//! Declares the bits of variables.
+//! Declares the variables that hold initialisation bits.
 
 use super::super::module::ModulePlanter;
+use super::init_bits::InitBits;
 use super::layout::Layout;
-use super::shadow::Shadow;
 use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::Id;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -10,13 +10,13 @@ use vkabort_spirv::edit::local_variable::local_variable;
 use vkabort_spirv::index::Function;
 use vkabort_spirv::op::storage_class;
 
-/// Declares the bits of variables. Types of arrays are shared.
+/// Declares the variables that hold initialisation bits, whose array types are shared.
 #[derive(Debug, Default)]
-pub(super) struct ShadowWriter {
+pub(super) struct InitBitsDeclarations {
     arrays: HashMap<u32, Id>,
 }
 
-impl ShadowWriter {
+impl InitBitsDeclarations {
     fn ty(&mut self, out: &mut Emitter, words: u32) -> Id {
         let uint = out.uint();
         if words == 1 {
@@ -27,11 +27,11 @@ impl ShadowWriter {
     }
 
     /// The bits of a variable of the module.
-    pub(super) fn private(&mut self, out: &mut Emitter, layout: Layout) -> Shadow {
+    pub(super) fn private(&mut self, out: &mut Emitter, layout: Layout) -> InitBits {
         let words = layout.words();
         let ty = self.ty(out, words);
         let null = out.null(ty);
-        Shadow {
+        InitBits {
             layout,
             variable: out.private(ty, null),
             class: storage_class::Private,
@@ -41,11 +41,11 @@ impl ShadowWriter {
     }
 
     /// The bits of a variable in shared memory. `None` if there is no room for them.
-    pub(super) fn shared(&self, module: &mut ModulePlanter<'_, '_>, layout: Layout) -> Option<Shadow> {
+    pub(super) fn shared(&self, module: &mut ModulePlanter<'_, '_>, layout: Layout) -> Option<InitBits> {
         let words = layout.words();
         let ModulePlanter { out, shadow, .. } = module;
         let base = shadow.reserve(words)?;
-        Some(Shadow {
+        Some(InitBits {
             layout,
             variable: shadow.variable(out),
             class: storage_class::Workgroup,
@@ -55,12 +55,17 @@ impl ShadowWriter {
     }
 
     /// The bits of a variable of a function.
-    pub(super) fn local(&mut self, module: &mut ModulePlanter<'_, '_>, function: &Function, layout: Layout) -> Shadow {
+    pub(super) fn local(
+        &mut self,
+        module: &mut ModulePlanter<'_, '_>,
+        function: &Function,
+        layout: Layout,
+    ) -> InitBits {
         let ModulePlanter { index, out, edits, .. } = module;
         let words = layout.words();
         let ty = self.ty(out, words);
         let null = out.null(ty);
-        Shadow {
+        InitBits {
             layout,
             variable: local_variable(index, function, (out, edits), (ty, Some(null))),
             class: storage_class::Function,

@@ -14,7 +14,7 @@ use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::loop_header::after_phis;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
 use vkabort_spirv::op::{decoration, storage_class};
@@ -27,7 +27,7 @@ pub(super) const FIRST_ELEMENTS: u32 = 4;
 pub(super) struct Pass<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) options: &'a Options,
-    pub(super) planted: &'a Planted,
+    pub(super) planted: &'a PlantedAborts,
     pub(super) layouts: Layouts<'a, 'w>,
     pub(super) expressions: &'a Expressions<'a, 'w>,
     pub(super) out: Emitter,
@@ -183,7 +183,7 @@ impl Pass<'_, '_> {
 fn current_load(flow: &FunctionView<'_, '_>, block: BlockIndex, variable: Id) -> Option<Id> {
     let object = flow.accesses.place(variable)?.object;
     let end = flow.index.blocks.get(block)?.terminator;
-    let held: Vec<DefIndex> = flow.defined(object, &[], block, end)?;
+    let held: Vec<DefIndex> = flow.definitions_or_entry(object, &[], block, end)?;
     let reads = flow.memory.uses(*held.first()?).filter_map(|by| match by {
         MemoryUse::Read(by) => Some(by),
         _ => None,

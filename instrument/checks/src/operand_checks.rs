@@ -26,22 +26,22 @@ use vkabort_spirv::{Id, Inst, op};
 /// Components of the largest vectors that have checks.
 const MAX_COMPONENTS: u32 = 16;
 
-/// What checks know of the values of a module.
-pub(super) struct Values<'v, 'a, 'w> {
+/// Analyses of the values of a module that checks share.
+pub(super) struct ValueAnalyses<'v, 'a, 'w> {
     pub(super) effects: Effects<'v, 'a, 'w>,
     /// The effects of NaN and infinities.
     pub(super) not_finite: Effects<'v, 'a, 'w>,
     pub(super) ranges: Ranges<'v, 'a, 'w>,
 }
 
-/// What checks know of the values of a function.
+/// Facts about the values of a function.
 pub(super) struct ValueFacts<'f, 'v, 'a, 'w> {
     pub(super) function: &'v FunctionView<'a, 'w>,
-    values: &'f mut Values<'v, 'a, 'w>,
+    values: &'f mut ValueAnalyses<'v, 'a, 'w>,
 }
 
 impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
-    pub(super) fn new(function: &'v FunctionView<'a, 'w>, values: &'f mut Values<'v, 'a, 'w>) -> Self {
+    pub(super) fn new(function: &'v FunctionView<'a, 'w>, values: &'f mut ValueAnalyses<'v, 'a, 'w>) -> Self {
         Self { function, values }
     }
 
@@ -63,17 +63,17 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         self.values.ranges.original(self.function, value)
     }
 
-    /// Where a part of a value has an effect.
+    /// The points at which a part of a value has an effect.
     pub(super) fn points(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
         self.values.effects.points(self.function.number, part)
     }
 
-    /// Where a part of a value is certain to be stored as NaN or an infinity, if it is one.
+    /// The points at which a part of a value is certain to be stored as NaN or an infinity, if it is one.
     pub(super) fn points_of_not_finite(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
         self.values.not_finite.points(self.function.number, part)
     }
 
-    /// What holds in a block of the function under conditions.
+    /// The facts that hold in a block of the function under conditions.
     pub(super) fn at(&mut self, block: BlockIndex, conditions: &[Condition]) -> RangePoint<'v, 'a, 'w> {
         self.values.ranges.at(self.function, block, conditions)
     }
@@ -91,7 +91,7 @@ pub(super) trait ValueCheck<'w> {
         0
     }
 
-    /// Where a part of the result has an effect.
+    /// The points at which a part of the result has an effect.
     fn points(&self, facts: &mut ValueFacts<'_, '_, '_, 'w>, part: &ValuePart) -> Vec<EffectPoint> {
         facts.points(part)
     }

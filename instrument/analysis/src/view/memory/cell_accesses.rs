@@ -1,4 +1,4 @@
-//! What each block of a function does to cells, in its order.
+//! Reads and writes of cells by each block of a function, in order.
 
 use super::{Event, EventKind};
 use crate::graph::{BlockTable, FunctionGraph};
@@ -13,17 +13,17 @@ use vkabort_spirv::{Id, op};
 /// Limit on definitions of one function. Modules with more are not analysed, which the caller logs.
 pub(super) const MAX_DEFINITIONS: usize = 1 << 22;
 
-/// What an access or event does to one cell.
+/// A read or write of one cell by an access or event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(super) struct CellAccess {
     pub(super) cell: CellIndex,
-    pub(super) by: By,
+    pub(super) by: Accessor,
     pub(super) reads: bool,
     pub(super) writes: Writes,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum By {
+pub(super) enum Accessor {
     Access(AccessIndex),
     Event(Event),
 }
@@ -35,7 +35,7 @@ pub(super) enum Writes {
     All,
 }
 
-/// What a call may read and write of an object of the caller.
+/// Whether a call may read, and whether it may write, an object of the caller.
 fn effect_of_call(
     accesses: &FunctionAccesses,
     callee: Option<&Summary>,
@@ -68,8 +68,8 @@ fn effect_of_call(
     (reads, writes)
 }
 
-/// What a function needs to know to build its memory.
-pub(in crate::view) struct Source<'s, 'w> {
+/// Inputs from which the memory of a function is built.
+pub(in crate::view) struct MemoryInputs<'s, 'w> {
     pub(in crate::view) index: &'s Index<'w>,
     pub(in crate::view) function: &'s Function,
     pub(in crate::view) graph: &'s FunctionGraph,
@@ -79,21 +79,23 @@ pub(in crate::view) struct Source<'s, 'w> {
     pub(in crate::view) callee: &'s dyn Fn(Id) -> Option<&'s Summary>,
     /// Other invocations read outputs at barriers, or the next stage at every emitted vertex.
     pub(in crate::view) shares_outputs: bool,
-    /// Somebody asks what cells hold where nothing reads them.
+    /// Tracks cells that are never loaded ([`FunctionView::definitions_before`](crate::view::FunctionView::definitions_before)).
     pub(in crate::view) for_any_point: bool,
 }
 
-impl Source<'_, '_> {
-    /// What each block does to cells, in its order. `None` if that is too much.
-    pub(super) fn touches(&self) -> Option<BlockTable<Vec<Touch>>> {
-        let mut touches = self.graph.table(|_| Vec::new());
+impl MemoryInputs<'_, '_> {
+    /// The reads and writes of each block, in order. `None` if they are too many.
+    pub(super) fn cell_accesses(&self) -> Option<BlockTable<Vec<CellAccess>>> {
+        let mut cell_accesses = self.graph.table(|_| Vec::new());
         let mut accesses = self.accesses.accesses.iter().peekable();
         let mut count = 0;
         for (number, block) in self.function.blocks.iter().zip(self.index.blocks_of(self.function)) {
-            let Some(list) = touches.get_mut(number) else { continue };
+            let Some(list) = cell_accesses.get_mut(number) else {
+                continue;
+            };
             for inst in self.index.insts(block.offset, block.end) {
                 while let Some((at, access)) = accesses.next_if(|(_, access)| access.offset <= inst.offset) {
-                    self.touch_place(at, access, list);
+                    self.add_access(at, access, list);
                 }
                 let kind = match inst.opcode() {
                     op::FunctionCall => EventKind::Call,
@@ -107,17 +109,17 @@ impl Source<'_, '_> {
                     block: number,
                     offset: inst.offset,
                 };
-                self.touch_by_event(event, inst.callee(), list);
+                self.add_event(event, inst.callee(), list);
             }
             count += list.len();
             if count > MAX_DEFINITIONS {
                 return None;
             }
         }
-        Some(touches)
+        Some(cell_accesses)
     }
 
-    fn touch_place(&self, at: AccessIndex, access: &Access, list: &mut Vec<Touch>) {
+    fn add_access(&self, at: AccessIndex, access: &Access, list: &mut Vec<CellAccess>) {
         if self
             .accesses
             .objects
@@ -138,9 +140,9 @@ impl Source<'_, '_> {
             };
             let is_all =
                 access.place.is_exact && access.kind != AccessKind::Other && found.path.starts_with(&access.place.path);
-            list.push(Touch {
+            list.push(CellAccess {
                 cell,
-                by: By::Access(at),
+                by: Accessor::Access(at),
                 reads,
                 writes: match (writes, is_all) {
                     (false, _) => Writes::Nothing,
@@ -151,7 +153,7 @@ impl Source<'_, '_> {
         }
     }
 
-    fn touch_by_event(&self, event: Event, callee: Id, list: &mut Vec<Touch>) {
+    fn add_event(&self, event: Event, callee: Id, list: &mut Vec<CellAccess>) {
         let callee = (event.kind == EventKind::Call).then(|| (self.callee)(callee)).flatten();
         for (object, found) in self.accesses.objects.iter().filter(|(_, found)| !found.is_escaped) {
             let (reads, writes) = match (event.kind, found.class) {
@@ -169,8 +171,8 @@ impl Source<'_, '_> {
             let writes = if writes { Writes::Part } else { Writes::Nothing };
             let cells = self.cells.at(object, &[]).iter();
             for cell in cells.filter(|cell| self.cells.all.get(*cell).is_some_and(|cell| !cell.is_empty)) {
-                let by = By::Event(event);
-                list.push(Touch {
+                let by = Accessor::Event(event);
+                list.push(CellAccess {
                     cell,
                     by,
                     reads,

@@ -1,4 +1,4 @@
-//! What is right behind a pointer: the bytes, and the elements of an array; and the address of an element.
+//! Planted functions that compute the bounds of a pointer: the bytes and the array elements of its buffer, and the address of an element.
 //!
 //! ```text
 //! uvec2 vkabort_room(uvec4 range, uvec2 address)        offsets from the address, in bytes: the first, and the one behind the last
@@ -24,16 +24,16 @@ const STRIDE_LIMIT: u32 = 1 << 16;
 /// Powers of two are at most this.
 const MAX_STRIDE: u32 = 1 << 30;
 
-/// Functions that find what is right behind a pointer, once they are needed.
+/// Functions that compute the bounds of a pointer, each written on first use.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct PointerBounds {
     room: Option<Id>,
     /// By the stride.
     elements: HashMap<u32, Id>,
     element: Option<Id>,
 }
 
-impl Limits {
+impl PointerBounds {
     /// The function `vkabort_room`.
     pub(super) fn room(&mut self, out: &mut Emitter, functions: &mut Code) -> Id {
         *self.room.get_or_insert_with(|| write_room(out, functions))

@@ -1,12 +1,13 @@
-//! The aborts that the sanitizer has planted.
+//! Table of the aborts that checks have planted.
 
+use super::runtime_hooks::RuntimeHooks;
 use crate::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_record::shared_access::SharedAccess;
 
 /// Planted aborts, by ids that later passes keep until the sites are numbered.
 #[derive(Debug, Default)]
-pub struct Planted {
+pub struct PlantedAborts {
     /// Name of the check by the message of its aborts.
     pub checks: HashMap<Id, &'static str>,
     /// The result of the operation that a check is of, by the message of its aborts. Its position is that of the site.
@@ -17,23 +18,13 @@ pub struct Planted {
     pub shared_accesses: Vec<SharedAccess>,
     /// Checks that were left out, for the log.
     pub warnings: Vec<String>,
-    /// The function without parameters that an invocation calls before it ends because another one has aborted.
-    pub end: Option<Id>,
     /// `SpecId`s of the constants that the planted code depends on, ascending.
     pub spec_ids: Vec<u32>,
-    /// The function without parameters that is to return TICKS.
-    pub ticks: Option<Id>,
-    /// The function without parameters that is to return true, which no compiler knows.
-    pub holds: Option<Id>,
-    /// The function that is to find the buffer of an address.
-    pub find_buffer: Option<Id>,
-    /// The functions that are to execute an atomic on a word of the shadow area, with its opcode.
-    pub area_atomics: Vec<(u16, Id)>,
-    /// The function without parameters that every invocation is to call once, after all others.
-    pub leave: Option<Id>,
+    /// The planted functions that the runtime completes.
+    pub hooks: RuntimeHooks,
 }
 
-impl Planted {
+impl PlantedAborts {
     /// The result of the operation of which a check planted an abort with a message.
     pub fn operation_of(&self, message: Id) -> Option<Id> {
         self.operations.get(&message).copied()

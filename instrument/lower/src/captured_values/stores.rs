@@ -1,5 +1,4 @@
-//! Which variables in memory have a value at an abort: those of which no definition that they may hold there is that of a variable
-//! without a value.
+//! Finds the variables in memory that have a value at an abort: no definition that reaches it leaves a part without a value.
 //!
 //! ```text
 //! uint n;                  n has no value
@@ -7,7 +6,7 @@
 //! n = f();                 shown from here on
 //! ```
 
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_analysis::view::{AccessKind, Definition, FunctionView, ModuleView, ObjectClass, Origin};
 use vkabort_spirv::index::typed::{AccessIndex, BlockIndex, DefIndex, FunctionIndex, ObjectIndex, Table};
@@ -34,11 +33,11 @@ pub(super) struct Memories {
     without_value: Table<DefIndex, bool>,
 }
 
-/// What a part of a variable holds at a point, by its cells.
+/// The definitions that a part of a variable holds at a point, by its cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held(pub(super) Vec<Option<DefIndex>>);
+pub(super) struct HeldDefinitions(pub(super) Vec<Option<DefIndex>>);
 
-impl Held {
+impl HeldDefinitions {
     /// The definition, if there is one for the whole part.
     pub(super) fn only(&self) -> Option<DefIndex> {
         match self.0.as_slice() {
@@ -75,7 +74,7 @@ impl Memories {
         view: &ModuleView<'_, '_>,
         flow: &FunctionView<'_, '_>,
         parameters: &mut Parameters,
-        undefined: &Undefined,
+        undefined: &UndefinedParts,
     ) -> Self {
         let mut all = Vec::new();
         let of_undefined = |access: AccessIndex| {
@@ -120,13 +119,19 @@ impl Memories {
 }
 
 impl Memory {
-    /// What a part holds before the instruction at a word offset of a block.
-    pub(super) fn held(&self, flow: &FunctionView<'_, '_>, path: &[u32], block: BlockIndex, offset: usize) -> Held {
-        Held(flow.held(self.object, path, block, offset))
+    /// The definitions that a part holds before the instruction at a word offset of a block.
+    pub(super) fn definitions_before(
+        &self,
+        flow: &FunctionView<'_, '_>,
+        path: &[u32],
+        block: BlockIndex,
+        offset: usize,
+    ) -> HeldDefinitions {
+        HeldDefinitions(flow.definitions_before(self.object, path, block, offset))
     }
 
-    /// Whether all of what it holds is a value, on every path.
-    pub(super) fn has_value(&self, memories: &Memories, held: &Held) -> bool {
+    /// Whether every part of it has a value, on every path.
+    pub(super) fn has_value(&self, memories: &Memories, held: &HeldDefinitions) -> bool {
         held.0.iter().all(|definition| match definition {
             None => self.has_initial_value,
             Some(definition) => !memories.without_value.is_set(*definition),
@@ -177,7 +182,7 @@ pub(super) fn is_in_sync(flow: &FunctionView<'_, '_>, described: DefIndex, memor
     true
 }
 
-/// Which parameters point to variables that have a value at every call.
+/// Parameters that point to variables that have a value at every call.
 #[derive(Debug, Default)]
 pub(super) struct Parameters {
     found: HashMap<(FunctionIndex, usize), bool>,
@@ -249,7 +254,7 @@ fn passed(view: &ModuleView<'_, '_>, caller: FunctionIndex, offset: usize, posit
     if object.is_escaped || !argument.place.is_exact {
         return None;
     }
-    let held = flow.held(argument.place.object, &argument.place.path, argument.block, offset);
+    let held = flow.definitions_before(argument.place.object, &argument.place.path, argument.block, offset);
     let is_initial = |source: &DefIndex| {
         let found = flow.memory.definitions.get(*source);
         found.is_some_and(|found| found.origin == Origin::Entry)

@@ -1,4 +1,4 @@
-//! Which instructions a test needs again if it is made before its place.
+//! Instructions to duplicate when a test is hoisted.
 //!
 //! ```text
 //! Load %p                    tested, does not wait

@@ -1,28 +1,28 @@
-//! Large modules that the default checks would more than double: the most frequent check is left out.
+//! Drops the most frequent default check if a large module would more than double in size.
 //!
 //! Drivers compile a shader in a time that grows with its code. Small shaders take some milliseconds whatever is planted. Of 262 modules of
 //! llama.cpp on Mesa 26.2, those that compile in 20 ms and more take 0.8 times as long in the median with the default checks, at worst
-//! 2.8 times (34 to 95 ms). Checks that somebody asks for by name are planted all the same.
+//! 2.8 times (34 to 95 ms). Checks that are named in the options are planted in any case.
 
 use std::borrow::Cow;
 use vkabort_options::Options;
 use vkabort_options::{CHECKS, Check, CheckRow, Checks};
 use vkabort_spirv::edit::Edits;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::index::Index;
 
 /// Words of the functions of a large module.
 const LARGE: usize = 10_000;
 
-/// Options with fewer and fewer checks.
-pub(super) struct LimitedChecks<'o> {
+/// Options, without the checks that were dropped so far.
+pub(super) struct SizeBudget<'o> {
     pub(super) options: Cow<'o, Options>,
     selected: Checks,
     /// A warning for each check that is left out.
     left_out: Vec<String>,
 }
 
-impl<'o> LimitedChecks<'o> {
+impl<'o> SizeBudget<'o> {
     pub(super) fn new(options: &'o Options) -> Self {
         Self {
             options: Cow::Borrowed(options),
@@ -32,7 +32,7 @@ impl<'o> LimitedChecks<'o> {
     }
 
     /// Takes a check from the options if the module grows too much with all of them.
-    pub(super) fn leave_out(&mut self, index: &Index<'_>, edits: &Edits, planted: &Planted) -> bool {
+    pub(super) fn leave_out(&mut self, index: &Index<'_>, edits: &Edits, planted: &PlantedAborts) -> bool {
         let Some((check, count)) = too_frequent(index, self.selected, edits, planted) else {
             return false;
         };
@@ -46,15 +46,15 @@ impl<'o> LimitedChecks<'o> {
         true
     }
 
-    /// What is planted, with the warnings.
-    pub(super) fn finish(self, edits: Edits, mut planted: Planted) -> (Edits, Planted) {
+    /// Adds the warnings to the planted aborts.
+    pub(super) fn finish(self, edits: Edits, mut planted: PlantedAborts) -> (Edits, PlantedAborts) {
         planted.warnings.extend(self.left_out);
         (edits, planted)
     }
 }
 
 /// The check to leave out, and the number of its sites. `None` if the module stays small enough.
-fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &Planted) -> Option<(Check, usize)> {
+fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &PlantedAborts) -> Option<(Check, usize)> {
     let first = index.functions.iter().next().map(|(_, function)| function.offset)?;
     let own = index.new_functions().saturating_sub(first);
     let is_small = own < LARGE || edits.growth_from(first) <= own;

@@ -1,11 +1,11 @@
-//! The variables at an abort, nearest first: those of the function, its parameters, named values, and what it has read of push
-//! constants and inputs.
+//! The variables at an abort, nearest first: those of the function, its parameters, named values, and push constants
+//! and inputs that it has read.
 
 use super::candidate::{Candidate, Point, Source};
 use super::condition::left_loop;
 use super::names::NamedVariables;
 use super::stores::{Memories, Parameters};
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use vkabort_analysis::expressions::Expressions;
@@ -47,7 +47,7 @@ impl Variables {
         parameters: &mut Parameters,
         texts: &mut Texts,
     ) -> Self {
-        let undefined = Undefined::new(flow);
+        let undefined = UndefinedParts::new(flow);
         let memories = Memories::new(view, flow, parameters, &undefined);
         let mut inputs = Vec::new();
         for block in flow.index.blocks_of(flow.function) {

@@ -1,4 +1,4 @@
-//! Which values are the same: parts of values as one number, however many loads and copies are between.
+//! Value numbering: a value, its copies and its loads share one number.
 
 use crate::view::path::{Path, suffix_after};
 use crate::view::{AccessKind, FunctionView, Origin};
@@ -9,27 +9,27 @@ use vkabort_spirv::index::typed::{DefIndex, NumberIndex, Table};
 use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::{Id, Inst, op};
 
-/// What a number of a function is.
+/// The part of a value or of memory that a number stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// A part of a value; of a variable for what cannot change while the invocation runs: inputs, push constants, uniforms.
+pub(super) enum NumberedPart {
+    /// A part of a value; of a variable, if its memory cannot change while the invocation runs: inputs, push constants, uniforms.
     Value(Id, Path),
-    /// A part of what a definition of memory holds.
+    /// A part of the contents of a memory definition.
     Memory(DefIndex, Path),
 }
 
 /// The numbers of one function, each once.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    all: Table<NumberIndex, Key>,
+pub(super) struct ValueNumbers {
+    all: Table<NumberIndex, NumberedPart>,
     /// The numbers of values that are numbers themselves, of parts of others, and of parts of memory.
     of_values: HashMap<Id, NumberIndex>,
     of_parts: HashMap<(Id, Path), NumberIndex>,
     of_memory: HashMap<(DefIndex, Path), NumberIndex>,
 }
 
-impl Keys {
-    /// The number that is a part of a value. Amortised O(1) for each step: all values on the way get the number.
+impl ValueNumbers {
+    /// The number of a part of a value. Amortised O(1) for each step: all values on the way get the number.
     pub(super) fn number(&mut self, function: &FunctionView<'_, '_>, value: Id, path: Path) -> NumberIndex {
         let mut at = (value, path);
         let mut passed: SmallVec<[(Id, Path); 2]> = SmallVec::new();
@@ -39,10 +39,10 @@ impl Keys {
             }
             match step(function, at.0, &at.1) {
                 Step::Same(id, path) => passed.push(std::mem::replace(&mut at, (id, path))),
-                Step::End(key) => {
-                    let is_own = matches!(&key, Key::Value(id, path) if *id == at.0 && *path == at.1);
+                Step::End(part) => {
+                    let is_own = matches!(&part, NumberedPart::Value(id, path) if *id == at.0 && *path == at.1);
                     passed.extend((!is_own).then_some(at));
-                    break self.intern(key);
+                    break self.intern(part);
                 }
             }
         };
@@ -52,16 +52,21 @@ impl Keys {
         number
     }
 
-    /// The number that is a part of what a definition holds.
-    pub(super) fn held(&mut self, function: &FunctionView<'_, '_>, definition: DefIndex, path: Path) -> NumberIndex {
+    /// The number of a part of the contents of a memory definition.
+    pub(super) fn number_in_memory(
+        &mut self,
+        function: &FunctionView<'_, '_>,
+        definition: DefIndex,
+        path: Path,
+    ) -> NumberIndex {
         match stored(function, definition, &path, usize::MAX) {
             Step::Same(id, path) => self.number(function, id, path),
-            Step::End(key) => self.intern(key),
+            Step::End(part) => self.intern(part),
         }
     }
 
-    /// What a number is.
-    pub(super) fn get(&self, number: NumberIndex) -> Option<&Key> {
+    /// The part that a number stands for.
+    pub(super) fn get(&self, number: NumberIndex) -> Option<&NumberedPart> {
         self.all.get(number)
     }
 
@@ -82,15 +87,17 @@ impl Keys {
         }
     }
 
-    fn intern(&mut self, key: Key) -> NumberIndex {
+    fn intern(&mut self, part: NumberedPart) -> NumberIndex {
         let next = self.all.next_key();
-        let number = match &key {
-            Key::Value(id, path) if path.is_empty() => *self.of_values.entry(*id).or_insert(next),
-            Key::Value(id, path) => *self.of_parts.entry((*id, path.clone())).or_insert(next),
-            Key::Memory(definition, path) => *self.of_memory.entry((*definition, path.clone())).or_insert(next),
+        let number = match &part {
+            NumberedPart::Value(id, path) if path.is_empty() => *self.of_values.entry(*id).or_insert(next),
+            NumberedPart::Value(id, path) => *self.of_parts.entry((*id, path.clone())).or_insert(next),
+            NumberedPart::Memory(definition, path) => {
+                *self.of_memory.entry((*definition, path.clone())).or_insert(next)
+            }
         };
         if number == next {
-            self.all.push(key);
+            self.all.push(part);
         }
         number
     }
@@ -98,12 +105,12 @@ impl Keys {
 
 enum Step {
     Same(Id, Path),
-    End(Key),
+    End(NumberedPart),
 }
 
-/// What a part of a value is taken from. Each step leads to an instruction before it.
+/// The source of a part of a value. Each step leads to an instruction before it.
 fn step(function: &FunctionView<'_, '_>, value: Id, path: &Path) -> Step {
-    let end = || Step::End(Key::Value(value, path.clone()));
+    let end = || Step::End(NumberedPart::Value(value, path.clone()));
     let index = function.index;
     let Some(inst) = index.def(value) else { return end() };
     let earlier = |id: Id, path: Path| match index.def(id) {
@@ -170,15 +177,15 @@ fn loaded(function: &FunctionView<'_, '_>, load: &Inst<'_>, path: &Path) -> Opti
         return Some(stored(function, definition, &part, load.offset));
     }
     let (variable, part) = constant_memory(function.index, load.pointer(), path)?;
-    Some(Step::End(Key::Value(variable, part)))
+    Some(Step::End(NumberedPart::Value(variable, part)))
 }
 
-/// What a definition holds, if a store before the word offset `before` has stored just that.
+/// The value that a store before the word offset `before` has stored to a part of a definition; else the part itself.
 fn stored(function: &FunctionView<'_, '_>, definition: DefIndex, part: &Path, before: usize) -> Step {
     let mut at = definition;
     // Each step leads to a definition that dominates the one before.
     loop {
-        let end = || Step::End(Key::Memory(at, part.clone()));
+        let end = || Step::End(NumberedPart::Memory(at, part.clone()));
         let Some(found) = function.memory.definitions.get(at) else {
             return end();
         };

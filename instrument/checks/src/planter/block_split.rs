@@ -1,13 +1,13 @@
-//! What is planted into a block, by its place.
+//! Code that checks insert into a block.
 
-use super::stretch::is_computation;
+use super::effect_free_range::is_computation;
 use std::ops::Range;
 use vkabort_spirv::edit::rematerialize_handles::Split;
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::{Id, Inst, op};
 
-/// What a block is split by.
-pub(super) enum Piece<'w> {
+/// Code inserted at a split of a block.
+pub(super) enum BlockSplit<'w> {
     Code(Split),
     Test(Test<'w>),
 }
@@ -23,8 +23,8 @@ pub(super) struct Test<'w> {
     pub(super) end: Range<usize>,
     /// Labels of the block with these words, and of the one behind it.
     pub(super) labels: [Id; 2],
-    /// Whether it fails in no helper invocation.
-    pub(super) asks_helper: bool,
+    /// Whether it never fails in a helper invocation.
+    pub(super) excludes_helpers: bool,
     /// Whether its condition may be computed where another test has failed.
     pub(super) is_total: bool,
     /// Whether its words read the module's values only.
@@ -33,7 +33,7 @@ pub(super) struct Test<'w> {
     pub(super) behind: Position<'w>,
 }
 
-impl Piece<'_> {
+impl BlockSplit<'_> {
     pub(super) fn offset(&self) -> usize {
         match self {
             Self::Code(split) => split.offset,

@@ -1,4 +1,4 @@
-//! Which variable of the source a name means at an abort, and where its value is, if that is certain.
+//! Resolves names of the source to variables at an abort, and to their values if they are certain.
 //!
 //! A name may be that of memory (`OpName` or `DebugDeclare`), of a value (`OpName`), or of a variable of which `DebugValue` describes
 //! the values. What is not certainly the current value of the one variable in scope is left out:
@@ -13,7 +13,7 @@ use super::candidate::{Candidate, Point};
 use super::resolver::{DebugFacts, Resolver};
 use super::source_scopes::SourceScopes;
 use super::stores::Memories;
-use super::undefined::Undefined;
+use super::undefined::UndefinedParts;
 use std::collections::BTreeMap;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::view::FunctionView;
@@ -30,7 +30,7 @@ pub(super) struct NamedVariables {
     debug: DebugFacts,
 }
 
-/// What has one name.
+/// Variables and values of one name.
 #[derive(Debug, Default)]
 struct Group {
     /// Positions of variables in memory.
@@ -46,7 +46,7 @@ impl NamedVariables {
         flow: &FunctionView<'_, '_>,
         names: &Expressions<'_, '_>,
         memories: &Memories,
-        undefined: Undefined,
+        undefined: UndefinedParts,
         texts: &mut Texts,
     ) -> Self {
         let index = flow.index;

@@ -13,7 +13,7 @@ mod text;
 use super::condition::{Edge, cases};
 use super::message::is_same;
 use smallvec::SmallVec;
-use text::{Binding, Written, call, comparison, enclosed, join, or_unknown};
+use text::{Binding, ConditionText, call, comparison, enclosed, join, or_unknown};
 pub(super) use text::{Join, Operand, Piece, Predicate};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::view::FunctionView;
@@ -53,8 +53,8 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         let pieces = match branch.opcode() {
             op::Switch => self.case(branch, edge.target),
             _ => {
-                let held = branch.true_label() == edge.target;
-                self.boolean(branch.condition(), held, MAX_DEPTH)?.0
+                let was_true = branch.true_label() == edge.target;
+                self.boolean(branch.condition(), was_true, MAX_DEPTH)?.0
             }
         };
         Some(Predicate {
@@ -85,8 +85,8 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         pieces
     }
 
-    /// A Boolean that was `held`.
-    fn boolean(&mut self, id: Id, held: bool, depth: u32) -> Option<Written> {
+    /// The text of a Boolean that was true, or was false.
+    fn boolean(&mut self, id: Id, was_true: bool, depth: u32) -> Option<ConditionText> {
         let inst = self.flow.index.def(id)?;
         let below = depth.checked_sub(1);
         // In an invalid module, values may form a cycle.
@@ -94,22 +94,22 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
         let operands_are_earlier = || (3..inst.words.len()).all(|at| earlier(inst.id(at)));
         if let (Some(condition), Some(below)) = (self.number_of_boolean(&inst), below) {
             let (condition, is_same) = condition;
-            return self.boolean(condition, is_same == held, below);
+            return self.boolean(condition, is_same == was_true, below);
         }
-        if let Some(symbol) = comparison(inst.opcode(), held) {
+        if let Some(symbol) = comparison(inst.opcode(), was_true) {
             return operands_are_earlier().then(|| self.compare(&inst, symbol));
         }
         match (inst.opcode(), below) {
-            (op::LogicalNot, Some(below)) if operands_are_earlier() => self.boolean(inst.id(3), !held, below),
-            (op::CopyObject, Some(below)) if operands_are_earlier() => self.boolean(inst.id(3), held, below),
+            (op::LogicalNot, Some(below)) if operands_are_earlier() => self.boolean(inst.id(3), !was_true, below),
+            (op::CopyObject, Some(below)) if operands_are_earlier() => self.boolean(inst.id(3), was_true, below),
             (op::LogicalAnd | op::LogicalOr, Some(below)) if operands_are_earlier() => {
                 let is_and = inst.opcode() == op::LogicalAnd;
-                let left = self.boolean(inst.id(3), held, below);
-                let right = self.boolean(inst.id(4), held, below);
-                Some(join(is_and == held, or_unknown(left), or_unknown(right)))
+                let left = self.boolean(inst.id(3), was_true, below);
+                let right = self.boolean(inst.id(4), was_true, below);
+                Some(join(is_and == was_true, or_unknown(left), or_unknown(right)))
             }
             (op::ConstantTrue | op::ConstantFalse, _) => {
-                let value = (inst.opcode() == op::ConstantTrue) == held;
+                let value = (inst.opcode() == op::ConstantTrue) == was_true;
                 Some((vec![Piece::Boolean(value)], Binding::Unary))
             }
             (op::Any | op::All, _) if operands_are_earlier() => {
@@ -121,23 +121,25 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
                     Some("!=") => inst.opcode() == op::Any,
                     _ => false,
                 };
-                if is_whole && let Some(symbol) = comparison(vector.opcode(), held) {
+                if is_whole && let Some(symbol) = comparison(vector.opcode(), was_true) {
                     return Some(self.compare(&vector, symbol));
                 }
                 let argument = match comparison(vector.opcode(), true) {
                     Some(symbol) => self.compare(&vector, symbol).0,
                     None => self.operand(inst.id(3)),
                 };
-                Some(call(function, argument, held))
+                Some(call(function, argument, was_true))
             }
             (op::IsNan | op::IsInf, _) if operands_are_earlier() => {
                 let function = if inst.opcode() == op::IsNan { "isnan" } else { "isinf" };
                 let argument = self.operand(inst.id(3));
-                Some(call(function, argument, held))
+                Some(call(function, argument, was_true))
             }
-            (op::Phi, Some(below)) => self.short_circuit(&inst, held, below).or_else(|| self.named(id, held)),
-            (op::Load, Some(below)) => self.named(id, held).or_else(|| self.stored(&inst, held, below)),
-            _ => self.named(id, held),
+            (op::Phi, Some(below)) => self
+                .short_circuit(&inst, was_true, below)
+                .or_else(|| self.named(id, was_true)),
+            (op::Load, Some(below)) => self.named(id, was_true).or_else(|| self.stored(&inst, was_true, below)),
+            _ => self.named(id, was_true),
         }
     }
 
@@ -161,7 +163,7 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     }
 
     /// A comparison with a symbol of [`comparison`].
-    fn compare(&mut self, inst: &Inst<'w>, symbol: &str) -> Written {
+    fn compare(&mut self, inst: &Inst<'w>, symbol: &str) -> ConditionText {
         let (symbol, is_negated) = match symbol.strip_prefix('!') {
             Some(rest) if rest != "=" => (rest, true),
             _ => (symbol, false),
@@ -176,9 +178,9 @@ impl<'a, 'f, 'w> Writer<'a, 'f, 'w> {
     }
 
     /// A Boolean of its own: a variable, the result of a call.
-    fn named(&mut self, id: Id, held: bool) -> Option<Written> {
+    fn named(&mut self, id: Id, was_true: bool) -> Option<ConditionText> {
         let name = self.names.value(id)?.text;
-        let text = if held { name } else { format!("!{name}") };
+        let text = if was_true { name } else { format!("!{name}") };
         Some((vec![Piece::Text(text)], Binding::Unary))
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Part {
     shape: Shape,
 }
 
-/// What is known of the layout of a part.
+/// Layout of a part, as far as it is constant.
 #[derive(Clone, Debug)]
 enum Shape {
     /// A scalar or a packed vector: the layout of its type.
@@ -60,7 +60,7 @@ impl MessageParts {
         self.is_short.then_some(free)
     }
 
-    /// Where the message has a value, of which the layout is `ty`.
+    /// The place at which the message holds a value whose layout is `ty`.
     pub(super) fn find(&self, flow: &FunctionView<'_, '_>, id: Id, ty: &Type) -> Option<Place> {
         if self.overlap {
             return None;

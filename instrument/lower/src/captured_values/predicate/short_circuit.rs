@@ -1,7 +1,7 @@
 //! `a && b` and `a || b`, which compilers turn into a branch over `b`.
 
 use super::Writer;
-use super::text::{Join, Written, join, or_unknown};
+use super::text::{ConditionText, Join, join, or_unknown};
 use smallvec::SmallVec;
 use vkabort_analysis::view::{AccessKind, Origin};
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex};
@@ -9,18 +9,18 @@ use vkabort_spirv::{Id, Inst, op};
 
 impl<'w> Writer<'_, '_, 'w> {
     /// `a && b` and `a || b` as a phi of two values, of which one skips the other.
-    pub(super) fn short_circuit(&mut self, phi: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
+    pub(super) fn short_circuit(&mut self, phi: &Inst<'w>, was_true: bool, below: u32) -> Option<ConditionText> {
         let block = self.flow.block_at(phi.offset)?;
         let pairs: SmallVec<[(Id, Id); 3]> = phi.phi_pairs().collect();
         let &[first, second] = pairs.as_slice() else {
             return None;
         };
-        self.selected(block, phi.offset, [first, second], held, below)
+        self.selected(block, phi.offset, [first, second], was_true, below)
     }
 
-    /// The same as a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
+    /// As [`Self::short_circuit`], for a load of a variable of which two definitions meet in its block, as Slang writes it. Slang uses one variable for
     /// several of them.
-    pub(super) fn stored(&mut self, load: &Inst<'w>, held: bool, below: u32) -> Option<Written> {
+    pub(super) fn stored(&mut self, load: &Inst<'w>, was_true: bool, below: u32) -> Option<ConditionText> {
         let (index, flow) = (self.flow.index, self.flow);
         let block = flow.block_at(load.offset)?;
         let (definition, _) = flow.definition_of_load(load.result())?;
@@ -41,7 +41,7 @@ impl<'w> Writer<'_, '_, 'w> {
         };
         let pairs = [stored(first)?, stored(second)?];
         is_phi
-            .then(|| self.selected(block, load.offset, pairs, held, below))
+            .then(|| self.selected(block, load.offset, pairs, was_true, below))
             .flatten()
     }
 
@@ -51,9 +51,9 @@ impl<'w> Writer<'_, '_, 'w> {
         block: BlockIndex,
         offset: usize,
         pairs: [(Id, Id); 2],
-        held: bool,
+        was_true: bool,
         below: u32,
-    ) -> Option<Written> {
+    ) -> Option<ConditionText> {
         let (index, flow) = (self.flow.index, self.flow);
         let before = flow.graph.immediate_dominator(block)?;
         let branch = index.terminator(index.blocks.get(before)?);
@@ -96,19 +96,19 @@ impl<'w> Writer<'_, '_, 'w> {
                 }
                 let is_and = !skips_with;
                 let left_is = if is_and { !skipped } else { skipped };
-                let left = self.boolean(condition, left_is == held, below);
+                let left = self.boolean(condition, left_is == was_true, below);
                 // Only then has the right operand been computed.
                 let was_unsure = self.is_unsure;
-                self.is_unsure |= held != is_and;
+                self.is_unsure |= was_true != is_and;
                 self.joins.push(Join {
                     block: label,
                     through,
                     around,
                 });
-                let right = self.boolean(long, held, below);
+                let right = self.boolean(long, was_true, below);
                 self.joins.pop();
                 self.is_unsure = was_unsure;
-                Some(join(is_and == held, or_unknown(left), or_unknown(right)))
+                Some(join(is_and == was_true, or_unknown(left), or_unknown(right)))
             })
     }
 }

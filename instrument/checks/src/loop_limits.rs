@@ -1,4 +1,4 @@
-//! The limits of loops: what counts their iterations and their time.
+//! Plants the limits of loops: a budget of iterations and a time.
 
 use super::loop_clock::LoopClock;
 use super::message::Message;
@@ -27,7 +27,7 @@ impl<'w> Planter<'_, '_, 'w> {
         *self.module.counter.insert(counter)
     }
 
-    /// What measures the time that loops run. `None`: nothing does.
+    /// The clock that measures the time of loops. `None`: loops have no time limit.
     pub(super) fn clock(&mut self) -> Option<LoopClock> {
         let options = self.options();
         options.sanitize.loop_timeout?;
@@ -38,7 +38,7 @@ impl<'w> Planter<'_, '_, 'w> {
         Some(*clock.get_or_insert_with(|| LoopClock::new(out, guards)))
     }
 
-    /// The function that looks at the clock if its argument is true.
+    /// The function that reads the clock if its argument is true.
     fn look_if(&mut self, clock: &LoopClock) -> Id {
         let ModulePlanter {
             out, guards, look_if, ..

@@ -52,7 +52,7 @@ use vkabort_record::site_values::{Condition, Part, SiteValues, Variable};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::abort_values::{AbortValues, ValuesOfAbort};
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted::Planted;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::source_text::Texts;
 use vkabort_spirv::index::typed::BlockIndex;
@@ -64,7 +64,7 @@ use vkabort_spirv::op;
 /// # Errors
 ///
 /// Those of [`Layouts::message`].
-pub fn add_values(index: &Index<'_>, options: &Options, planted: &Planted) -> Result<(Edits, AbortValues)> {
+pub fn add_values(index: &Index<'_>, options: &Options, planted: &PlantedAborts) -> Result<(Edits, AbortValues)> {
     let expressions = Expressions::new(index);
     let mut pass = Pass {
         index,
@@ -127,7 +127,7 @@ impl Pass<'_, '_> {
         let room = self.options.values_size.min(MAX_VALUE_UNITS * UNIT_BYTES);
         let mut sender = Sender {
             flow,
-            // Who asks for variables gets them at the price of a record that is written at its site.
+            // `values = on` forces the record to be written at the abort site.
             free_words: match self.options.values {
                 Values::On => None,
                 Values::Auto | Values::Off => parts.free_words(),

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use vkabort_spirv::{Id, op};
 
-/// A condition that held.
+/// The text of a condition that was true.
 #[derive(Debug, Default)]
 pub(crate) struct Predicate {
     pub(crate) pieces: Vec<Piece>,
@@ -49,15 +49,16 @@ pub(super) enum Binding {
 }
 
 /// A text that is being written, and how strongly it holds together.
-pub(super) type Written = (Vec<Piece>, Binding);
+pub(super) type ConditionText = (Vec<Piece>, Binding);
 
-pub(super) fn or_unknown(written: Option<Written>) -> Written {
+pub(super) fn or_unknown(written: Option<ConditionText>) -> ConditionText {
     written.unwrap_or_else(|| (vec![Piece::Text("..".to_owned())], Binding::Unary))
 }
 
 /// `left && right`, or `left || right`, without a side that does not matter: compilers write `left || false`.
-pub(super) fn join(is_and: bool, left: Written, right: Written) -> Written {
-    let is_neutral = |(pieces, _): &Written| matches!(pieces.as_slice(), [Piece::Boolean(value)] if *value == is_and);
+pub(super) fn join(is_and: bool, left: ConditionText, right: ConditionText) -> ConditionText {
+    let is_neutral =
+        |(pieces, _): &ConditionText| matches!(pieces.as_slice(), [Piece::Boolean(value)] if *value == is_and);
     if is_neutral(&left) {
         return right;
     }
@@ -69,11 +70,12 @@ pub(super) fn join(is_and: bool, left: Written, right: Written) -> Written {
     } else {
         (Binding::Or, " || ")
     };
-    let enclose =
-        |(pieces, of_part): Written| match of_part < binding || (of_part != binding && of_part < Binding::Comparison) {
-            true => enclosed("(", pieces),
-            false => pieces,
-        };
+    let enclose = |(pieces, of_part): ConditionText| match of_part < binding
+        || (of_part != binding && of_part < Binding::Comparison)
+    {
+        true => enclosed("(", pieces),
+        false => pieces,
+    };
     let mut pieces = enclose(left);
     pieces.push(Piece::Text(symbol.to_owned()));
     pieces.extend(enclose(right));
@@ -86,14 +88,14 @@ pub(super) fn enclosed(open: &str, pieces: Vec<Piece>) -> Vec<Piece> {
     std::iter::once(open).chain(pieces).chain([close]).collect()
 }
 
-pub(super) fn call(function: &str, argument: Vec<Piece>, held: bool) -> Written {
-    let not = if held { "" } else { "!" };
+pub(super) fn call(function: &str, argument: Vec<Piece>, was_true: bool) -> ConditionText {
+    let not = if was_true { "" } else { "!" };
     (enclosed(&format!("{not}{function}("), argument), Binding::Unary)
 }
 
-/// The symbol of a comparison that was `held`. `!` in front of one: it was false, which no other comparison of floats says
+/// The symbol of a comparison that was true, or was false. `!` in front of one: it was false, which no other comparison of floats says
 /// because of NaN.
-pub(super) fn comparison(opcode: u16, held: bool) -> Option<&'static str> {
+pub(super) fn comparison(opcode: u16, was_true: bool) -> Option<&'static str> {
     let [yes, no] = match opcode {
         op::IEqual | op::FOrdEqual | op::FUnordEqual | op::LogicalEqual => ["==", "!="],
         op::INotEqual | op::FUnordNotEqual | op::FOrdNotEqual | op::LogicalNotEqual => ["!=", "=="],
@@ -111,5 +113,5 @@ pub(super) fn comparison(opcode: u16, held: bool) -> Option<&'static str> {
         op::FUnordGreaterThanEqual => ["!<", "<"],
         _ => return None,
     };
-    Some(if held { yes } else { no })
+    Some(if was_true { yes } else { no })
 }

@@ -1,4 +1,4 @@
-//! Variables of which only names are known.
+//! Variables without debug information but a name.
 
 use super::candidate::{Candidate, Point, Source};
 use super::resolver::Resolver;
@@ -12,7 +12,7 @@ impl Resolver<'_, '_, '_, '_> {
         let (flow, block) = (self.point.flow, self.point.block);
         // Variables to which nothing has been stored yet.
         let has_nothing = |memory: &Memory| {
-            let held = memory.held(flow, &[], block, self.point.offset);
+            let held = memory.definitions_before(flow, &[], block, self.point.offset);
             held.is_initial() && !memory.has_value(self.memories, &held)
         };
         let memories: Vec<&Memory> = self
@@ -34,7 +34,7 @@ impl Resolver<'_, '_, '_, '_> {
         let Point {
             flow, block, offset, ..
         } = *self.point;
-        let Some(held) = memory.held(flow, &[], block, offset).only() else {
+        let Some(held) = memory.definitions_before(flow, &[], block, offset).only() else {
             return Vec::new();
         };
         let is_of_memory = |value: &Id| {
