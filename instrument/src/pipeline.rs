@@ -115,7 +115,12 @@ fn rewrite_with(
     if !passes.iter().any(|pass| (pass.applies)(&state)) {
         return Ok(Outcome::Unchanged);
     }
-    state.facts.sites.table.module_hash = module_hash(original, options);
+    let hash = module_hash(original, options);
+    state.created_hash = match options.specialization.is_empty() {
+        true => hash,
+        false => module_hash(original, &Options::default()),
+    };
+    state.facts.sites.table.module_hash = hash;
     let words = run_passes(passes, original, &mut state, hooks).map_err(|error| state.locate(error))?;
     let is_changed = state.changes_module();
     let mut facts = state.facts;

@@ -3,7 +3,9 @@
 use anyhow::{Context, Result, bail, ensure};
 use glslang::{SpirvVersion, VulkanVersion};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{Check, Checks, Hooks, LoweredFeatures, Options, Outcome, instrument, instrument_with};
+use vkabort_instrument::{
+    Check, Checks, Hooks, LoweredFeatures, Options, Outcome, instrument, instrument_with, module_hash,
+};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::root;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
@@ -127,5 +129,30 @@ fn a_large_module_with_such_a_check_alone_is_left_alone_with_a_reason() -> Resul
     let outcome = instrument_with(&accesses(2000, "words[0]")?, &options, hooks)?;
     assert_eq!(outcome, Outcome::Unchanged);
     assert_bounds_left_out(&reasons);
+    Ok(())
+}
+
+#[test]
+fn a_filter_names_a_specialised_module_by_either_hash() -> Result<()> {
+    let words = accesses(1, "1u << words[0]")?;
+    let specialised = Options {
+        specialization: [(7, vec![1, 0, 0, 0])].into(),
+        ..Options::default()
+    };
+    let created = module_hash(&words, &Options::default());
+    let of_pipeline = module_hash(&words, &specialised);
+    ensure!(created != of_pipeline, "the data is not part of the hash");
+    for (rules, is_planted) in [
+        (String::new(), true),
+        (format!("ignore module={created}"), false),
+        (format!("ignore module={of_pipeline}"), false),
+        ("ignore module=0000000000000000".to_owned(), true),
+    ] {
+        let mut options = specialised.clone();
+        options.sanitize.checks = Checks::defaults();
+        options.sanitize.filter = rules.parse().map_err(anyhow::Error::msg)?;
+        let outcome = instrument(&words, &options)?;
+        assert_eq!(matches!(outcome, Outcome::Instrumented(_)), is_planted, "{rules}");
+    }
     Ok(())
 }

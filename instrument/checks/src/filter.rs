@@ -13,7 +13,7 @@ use vkabort_spirv::index::{Function, Index};
 pub(super) struct Places<'a, 'w> {
     index: &'a Index<'w>,
     options: &'a Options,
-    hash: ModuleHash,
+    hashes: [ModuleHash; 2],
     pub(super) expressions: Expressions<'a, 'w>,
     texts: Texts,
     /// By entry point.
@@ -21,11 +21,11 @@ pub(super) struct Places<'a, 'w> {
 }
 
 impl<'a, 'w> Places<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, hash: ModuleHash) -> Self {
+    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, hashes: [ModuleHash; 2]) -> Self {
         Self {
             index,
             options,
-            hash,
+            hashes,
             expressions: Expressions::new(index),
             texts: Texts::default(),
             entry_points: index.entry_points.iter().map(|entry| entry.name()).collect(),
@@ -61,7 +61,7 @@ impl<'a, 'w> Places<'a, 'w> {
             function: &frame.function,
             location: location.map(|location| (location.file.as_str(), location.line)),
             entry_points: &entry_points,
-            module: self.hash,
+            modules: self.hashes,
         })
     }
 }

@@ -100,6 +100,7 @@ struct ModuleFacts<'v, 'a, 'w> {
 }
 
 /// Plants the selected checks, or fewer in a large module that they would more than double. Edits nothing if there is no place for any.
+/// `hashes`: see [`vkabort_options::PlantingPlace::modules`].
 ///
 /// # Errors
 ///
@@ -110,7 +111,7 @@ pub fn plant(
     index: &Index<'_>,
     options: &Options,
     planting: Planting,
-    hash: ModuleHash,
+    hashes: [ModuleHash; 2],
 ) -> Result<(Edits, PlantedAborts)> {
     let by_element = [
         capability::CooperativeMatrixReductionsNV,
@@ -136,7 +137,7 @@ pub fn plant(
     };
     let mut budget = SizeBudget::new(options);
     loop {
-        let module = ModulePlanter::new(index, &budget.options, planting, hash);
+        let module = ModulePlanter::new(index, &budget.options, planting, hashes);
         let (edits, planted) = plant_selected(&mut facts, module)?;
         if !budget.leave_out(index, &edits, &planted) {
             return Ok(budget.finish(edits, planted));

@@ -76,7 +76,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hash: ModuleHash) -> Self {
+    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hashes: [ModuleHash; 2]) -> Self {
         let graph = CallGraph::new(index);
         Self {
             index,
@@ -89,7 +89,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
                 _ => Table::default(),
             },
             graph,
-            places: Places::new(index, options, hash),
+            places: Places::new(index, options, hashes),
             out: Emitter::new(index),
             edits: Edits::default(),
             messages: MessageWriter::default(),

@@ -40,8 +40,8 @@ pub struct PlantingPlace<'a> {
     pub location: Option<(&'a str, u32)>,
     /// Names of the entry points that can reach it.
     pub entry_points: &'a [&'a str],
-    /// Hash of the module.
-    pub module: ModuleHash,
+    /// Hashes of the module: as a pipeline specialises it, and as the application created it. Reports may name either.
+    pub modules: [ModuleHash; 2],
 }
 
 impl FromStr for SanitizeFilter {
@@ -64,7 +64,7 @@ impl SanitizeFilter {
                 .location
                 .map_or_else(Vec::new, |(file, line)| file_texts(file, line)),
             PlaceSubject::Function => vec![place.function.to_owned()],
-            PlaceSubject::Module => vec![place.module.to_string()],
+            PlaceSubject::Module => place.modules.iter().map(ToString::to_string).collect(),
         })
     }
 }
@@ -79,7 +79,7 @@ mod tests {
             function: "walk",
             location: Some(("shaders/bvh.comp", 31)),
             entry_points: &["main", "trace"],
-            module: ModuleHash(0xab),
+            modules: [0xab, 0xcd].map(ModuleHash),
         };
         let selects = |rules: &str| {
             let filter: SanitizeFilter = rules.parse().expect("rules");
@@ -91,6 +91,7 @@ mod tests {
         assert!(!selects("report entry=other; ignore file=bvh.comp:31"));
         assert!(selects("ignore file=bvh.comp:32"));
         assert!(!selects("ignore module=00000000000000ab"));
+        assert!(!selects("ignore module=00000000000000cd"));
         let error = "ignore pipeline=x"
             .parse::<SanitizeFilter>()
             .expect_err("not a subject");

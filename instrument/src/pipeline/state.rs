@@ -11,6 +11,7 @@ use vkabort_analysis::waiting_loops::WaitingLoops;
 use vkabort_checks::Planting;
 use vkabort_lower::site_numbering::{self, SiteInputs, Sites};
 use vkabort_options::{Options, Values};
+use vkabort_record::site::ModuleHash;
 use vkabort_spirv::Id;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::origins::Origins;
@@ -103,6 +104,8 @@ pub(super) struct State<'a> {
     pub(super) bound: Id,
     /// The options select prints, and the module declares them.
     pub(super) lowers_prints: bool,
+    /// Hash of the module without specialisation data.
+    pub(super) created_hash: ModuleHash,
     pub(super) facts: Facts,
     /// Leads from the module to the one whose sites were numbered, before that to the application's.
     pub(super) origins: Origins,
@@ -123,6 +126,7 @@ impl<'a> State<'a> {
             declared: scan(original),
             bound: Id::new(original.get(BOUND).copied().unwrap_or_default()),
             lowers_prints: options.prints.is_some() && has_prints(original),
+            created_hash: ModuleHash::default(),
             facts: Facts::default(),
             origins: Origins::default(),
             numbered: Origins::default(),

@@ -56,8 +56,8 @@ pub(super) fn lower_prints(state: &State<'_>, module: &Module<'_>, hooks: &mut H
 }
 
 pub(super) fn plant_checks(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
-    let hash = state.facts.sites.table.module_hash;
-    let (edits, planted) = vkabort_checks::plant(&module.index, state.options, state.planting, hash)?;
+    let hashes = [state.facts.sites.table.module_hash, state.created_hash];
+    let (edits, planted) = vkabort_checks::plant(&module.index, state.options, state.planting, hashes)?;
     Ok((edits, Some(Fact::Planted(planted))))
 }
 

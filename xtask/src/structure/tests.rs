@@ -2,6 +2,7 @@ use super::*;
 use crate::toolchain;
 use anyhow::ensure;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use vkabort_test_kit::{process, root};
 
@@ -146,6 +147,25 @@ fn every_identifier_names_its_thing() -> Result<()> {
         found.extend(identifiers::refused(&folder)?);
     }
     ensure!(found.is_empty(), "rename:\n{}", found.join("\n"));
+    Ok(())
+}
+
+/// A file's documentation names its subject: a noun phrase or a verb, not a question.
+#[test]
+fn no_documentation_of_a_file_begins_with_a_question_word() -> Result<()> {
+    const REFUSED: [&str; 5] = ["What", "Which", "Where", "Whether", "Who"];
+    let mut found = BTreeSet::new();
+    // Crates under `tests` may be outside of the workspace.
+    for folder in crates()?.into_iter().chain([root().join("tests")]) {
+        for (file, _) in rust_files(&folder)? {
+            let text = fs::read_to_string(&file)?;
+            let sentences = text.lines().filter_map(|line| line.strip_prefix("//! "));
+            let refused = sentences.filter(|line| REFUSED.iter().any(|word| line.starts_with(word)));
+            found.extend(refused.map(|line| format!("{}: {line}", file.display())));
+        }
+    }
+    let found: Vec<String> = found.into_iter().collect();
+    ensure!(found.is_empty(), "write again:\n{}", found.join("\n"));
     Ok(())
 }
 
