@@ -14,7 +14,7 @@
 //! earlier. Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
 
 use super::super::code::write_function;
-use super::super::workgroup::shadow::WorkgroupShadow;
+use super::super::workgroup::shared_words::SharedWords;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Code, Id, Literal, op};
@@ -41,7 +41,7 @@ pub(super) fn element(first: u32, scalars: u32) -> u32 {
 impl Log {
     /// `record`: the function that records one access. `most`: entries.
     pub(super) fn new(
-        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        (out, shared_words, functions): (&mut Emitter, &mut SharedWords, &mut Code),
         record: Id,
         most: u32,
     ) -> Self {
@@ -54,7 +54,7 @@ impl Log {
         out.name(other, "vkabort_other");
         let racing = out.private(uint, zero);
         out.name(racing, "vkabort_racing");
-        shadow.globals.extend([entries, other, racing]);
+        shared_words.globals.extend([entries, other, racing]);
         let types: (Id, &[Id]) = (uint, &[uint]);
         let record_all = write_function(out, functions, "vkabort_record_all", types, |out, entry, parameters| {
             let [count] = *parameters else { return None };
