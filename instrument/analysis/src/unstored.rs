@@ -151,7 +151,7 @@ fn is_passed(function: &FunctionView<'_, '_>, definition: DefIndex) -> bool {
         })
 }
 
-/// The definitions that may hold what one of `sources` holds, through phis and those partial stores for which `keeps` holds.
+/// The definitions that may have the contents of one of `sources`, through phis and those partial stores for which `keeps` holds.
 fn spread(memory: &Memory, sources: Vec<DefIndex>, keeps: impl Fn(DefIndex) -> bool) -> Table<DefIndex, bool> {
     let mut marks = memory.definitions.map(|_| false);
     let mut worklist = sources;

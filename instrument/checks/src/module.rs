@@ -45,7 +45,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
     pub(super) graph: CallGraph,
-    /// Functions that continue constructs call, and what these call.
+    /// Functions that continue constructs call, and their callees.
     pub(super) called_in_continues: Table<FunctionIndex, bool>,
     pub(super) places: Places<'a, 'w>,
     pub(super) out: Emitter,

@@ -115,7 +115,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
     }
 }
 
-/// Sets the bits of what a function stores.
+/// Sets the bits of a function's stores.
 fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, accesses: &FunctionAccesses) {
     let index = module.index;
     for access in accesses.accesses.values() {

@@ -167,7 +167,7 @@ impl SharedWords {
         })
     }
 
-    /// Writes the start of the entry points. Returns what is added to their interfaces: of built-ins, and of other variables.
+    /// Writes the start of the entry points. Returns the additions to their interfaces: built-ins, and other variables.
     pub(crate) fn write(
         &mut self,
         index: &Index<'_>,

@@ -117,7 +117,7 @@ impl Memories {
         found
     }
 
-    /// Marks definitions, and those that what they hold reaches.
+    /// Marks definitions, and those that their contents reach.
     fn spread(&mut self, flow: &FunctionView<'_, '_>, mut worklist: Vec<DefIndex>) {
         while let Some(number) = worklist.pop() {
             if !self.without_value.set(number) {
@@ -256,7 +256,7 @@ impl Parameters {
     }
 }
 
-/// The caller's own parameters whose variables a call passes on at a position. `None` if what it passes may have no value.
+/// The caller's own parameters whose variables a call passes on at a position. `None` if a passed variable may have no value.
 fn passed(view: &ModuleView<'_, '_>, caller: FunctionIndex, offset: usize, position: usize) -> Option<Vec<usize>> {
     let flow = view.function(caller)?;
     if !flow.graph.is_reachable(flow.block_at(offset)?) {
