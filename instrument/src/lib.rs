@@ -73,7 +73,7 @@ pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
 }
 
 /// The stores that each load of memory that only the invocation sees may read, by word offset: the offsets of stores, or of calls whose function
-/// stores; `None` for what is there when the function is called. Loads of other memory are left out. For tests of the view of values.
+/// stores; `None` for the contents at function entry. Loads of other memory are left out. For tests of the view of values.
 ///
 /// # Errors
 ///

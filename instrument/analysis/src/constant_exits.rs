@@ -82,7 +82,7 @@ impl<'v, 'a, 'w> ConstantExits<'v, 'a, 'w> {
     }
 }
 
-/// Marks what is computed from dynamic values, each value and definition once.
+/// Marks results of dynamic values, each value and definition once.
 struct Propagation<'v, 'a, 'w> {
     view: &'v FunctionView<'a, 'w>,
     dynamic: HashSet<Id>,
@@ -159,7 +159,7 @@ impl<'v, 'a, 'w> Propagation<'v, 'a, 'w> {
         }
     }
 
-    /// Marks what an instruction computes from a dynamic operand, and what it stores.
+    /// Marks the result and the stores of an instruction with a dynamic operand.
     fn mark_user(&mut self, inst: &Inst<'w>) {
         if operands::result_index(inst.opcode()).is_some() {
             self.mark(inst.result());

@@ -82,7 +82,7 @@ impl Dominators {
         self.postorder.iter().rev().copied()
     }
 
-    /// The times at which a walk of the tree enters and leaves a node: those of what it dominates are between.
+    /// The times at which a walk of the tree enters and leaves a node: those of the nodes that it dominates are between.
     pub(crate) fn times(&self, node: Node) -> (u32, u32) {
         self.times.get(node).copied().unwrap_or_default()
     }

@@ -137,7 +137,7 @@ fn text_of(index: &Index<'_>, print: &Inst<'_>) -> Option<String> {
     index.string(print.id(FIRST_OPERAND))
 }
 
-/// The text and the values of a print. A print of what a message cannot hold leaves its values out.
+/// The text and the values of a print. A print of values that a message cannot hold leaves them out.
 fn of_print(index: &Index<'_>, print: &Inst<'_>) -> Option<Message> {
     let text = shorten(&text_of(index, print)?);
     let values: Vec<(Id, Id)> = print.ids(FIRST_OPERAND + 1).map(|id| (index.type_of(id), id)).collect();

@@ -13,7 +13,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Id, Inst, Literal, op};
 
-/// A guard, and what a call of it needs.
+/// A guard, and the operands of its calls.
 pub(super) struct Guard {
     pub(super) function: Id,
     pub(super) arguments: Vec<Id>,

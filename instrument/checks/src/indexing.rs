@@ -59,7 +59,7 @@ impl Indexing {
     }
 }
 
-/// The size of a composite, and what it counts. `None` for structures and for what has no fixed size.
+/// The size of a composite, and its unit. `None` for structures and for composites without a fixed size.
 pub(super) fn size(planter: &Planter<'_, '_, '_>, ty: Id) -> Option<(Size, &'static str)> {
     let index = planter.index;
     let inst = index.def(ty)?;

@@ -11,7 +11,7 @@ use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
 use super::races::records::Races;
 use super::workgroup::layout::shared_spec_ids;
-use super::workgroup::shadow::WorkgroupShadow;
+use super::workgroup::shared_words::SharedWords;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::callgraph::CallGraph;
@@ -45,7 +45,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
     pub(super) graph: CallGraph,
-    /// Functions that continue constructs call, and what these call.
+    /// Functions that continue constructs call, and their callees.
     pub(super) called_in_continues: Table<FunctionIndex, bool>,
     pub(super) places: Places<'a, 'w>,
     pub(super) out: Emitter,
@@ -70,7 +70,7 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) unstored: UnstoredLoads<'w>,
     /// Private variables of checks, by the entry points that reach a use of them.
     pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
-    pub(super) shadow: WorkgroupShadow,
+    pub(super) shared_words: SharedWords,
     pub(super) barriers: Barriers,
     pub(super) races: Races,
 }
@@ -105,7 +105,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             helpers: Helpers::new(index),
             unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),
-            shadow: WorkgroupShadow::new(index, options),
+            shared_words: SharedWords::new(index, options),
             barriers: Barriers::default(),
             races: Races::default(),
         }
@@ -130,10 +130,10 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         }
         self.write_interfaces()?;
         self.planted.hooks.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
-        if self.shadow.is_planted() {
+        if self.shared_words.is_planted() {
             self.planted.spec_ids = shared_spec_ids(self.index);
         }
-        if let Some(block) = &self.shadow.block {
+        if let Some(block) = &self.shared_words.block {
             self.planted.hooks.area_atomics = block.atomics.to_vec();
             self.planted.hooks.leave = Some(block.leave);
         }
@@ -147,8 +147,8 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// those of inputs and outputs.
     fn write_interfaces(&mut self) -> Result<()> {
         let helpers = self.helpers.write_variable(self.index, &mut self.out, &mut self.edits);
-        let shadows = self
-            .shadow
+        let shared = self
+            .shared_words
             .write(self.index, &mut self.out, &mut self.guards, &mut self.edits);
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
@@ -166,7 +166,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
                 );
                 added.extend(built_in.filter(|_| is_fragment(entry) && own_built_in(self.index, entry).is_none()));
             }
-            if let Some((built_ins, others)) = shadows.get(&number) {
+            if let Some((built_ins, others)) = shared.get(&number) {
                 added.extend_from_slice(built_ins);
                 added.extend(others.iter().copied().filter(|_| lists_all));
             }

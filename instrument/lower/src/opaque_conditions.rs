@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Mesa's lavapipe compiles a shader again for the values of the uniforms that decide a branch. To find them it walks through the condition,
-//! first operands first, up to an operand that is not uniform, and keeps what it has found. Version 22.3 writes behind an array if that is
+//! first operands first, up to an operand that is not uniform, and keeps the uniforms that it has found. Version 22.3 writes behind an array if that is
 //! in the fourth buffer or a later one, and crashes at the first draw. So the first operand is not uniform.
 
 use rustc_hash::FxHashSet as HashSet;

@@ -43,7 +43,7 @@ pub struct Sites {
     with_values: Vec<Option<Type>>,
 }
 
-/// A site, and what its aborts send.
+/// A site, and the values that its aborts send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NumberedSite<'a> {
     pub(crate) site: &'a Site,

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Loop iterations of an invocation after which `loops` fails.
 pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 
-/// Bytes of shared memory of a workgroup, where the device is not known: what all but the smallest devices have.
+/// Bytes of shared memory of a workgroup if the device is not known: all but the smallest devices have as much.
 pub const DEFAULT_SHARED_MEMORY: u32 = 32 << 10;
 
 /// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`

@@ -89,7 +89,7 @@ fn write_distance(out: &mut Emitter, range: Id, address: Id, far: Id) -> Id {
 }
 
 impl Runtime {
-    /// Writes the body of the function into `out`, behind its first label `entry`. `all`: what it returns without a table.
+    /// Writes the body of the function into `out`, behind its first label `entry`. `all`: its result without a table.
     pub fn write_find_buffer(&mut self, out: &mut Emitter, table: u64, address: Id, (entry, all): (Id, Id)) {
         let (bool, unit) = (out.bool(), self.types(out).unit);
         let zero = out.constant(0);

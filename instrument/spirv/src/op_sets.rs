@@ -139,7 +139,7 @@ pub fn is_split_barrier(opcode: u16) -> bool {
     matches!(opcode, op::ControlBarrierArriveINTEL | op::ControlBarrierWaitINTEL)
 }
 
-/// Variables and parameters: what pointers point into.
+/// Variables and parameters, which pointers point into.
 pub fn is_memory_object(opcode: u16) -> bool {
     matches!(opcode, op::Variable | op::UntypedVariableKHR | op::FunctionParameter)
 }

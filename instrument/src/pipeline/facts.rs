@@ -70,7 +70,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Keeps what a pass has found beside its edits.
+    /// Keeps the fact that a pass has found beside its edits.
     pub(super) fn add(&mut self, fact: Option<Fact>, edits: &Edits) {
         match fact {
             Some(Fact::Planted(planted)) => (self.planted, self.has_checks) = (planted, !edits.is_empty()),

@@ -23,7 +23,7 @@ use vkabort_spirv::words::BOUND;
 /// Limit on edits by repeated passes: two for every level of loops nested in continue constructs.
 const MAX_ROUNDS: u32 = 256;
 
-/// The function of a pass: what it finds in a module. `State` has the facts that the passes before have found.
+/// The function of a pass. `State` has the facts that the passes before have found.
 type Run = fn(&State<'_>, &Module<'_>, &mut Hooks<'_>) -> Result<PassResult>;
 
 /// A row of the table of passes.
@@ -56,7 +56,7 @@ impl Pass {
     }
 }
 
-/// A module between two edits, with what its passes share.
+/// A module between two edits, with the state that its passes share.
 pub(super) struct Module<'w> {
     pub(super) index: Index<'w>,
     plan: OnceCell<ExitPlan>,

@@ -186,7 +186,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
     }
 }
 
-/// A part of what a definition holds.
+/// A part of the contents of a definition.
 pub(super) struct MemoryPart<'p, 'a, 'w> {
     pub(super) function: &'p FunctionView<'a, 'w>,
     pub(super) definition: DefIndex,

@@ -9,7 +9,7 @@
 //! Store %buffer %q           observed
 //! ```
 //!
-//! An **item** is a part of a value, or of what a definition of memory holds ([`items`]). At each of its uses it becomes an effect,
+//! An **item** is a part of a value, or of the contents of a memory definition ([`items`]). At each of its uses it becomes an effect,
 //! parts of other items, perhaps under conditions, or nothing ([`uses`]). It is **observed** if every path from its definition passes
 //! a use at which it has an effect or becomes an observed item without a condition: the greatest set of items for which that
 //! holds, found by taking back what does not hold until nothing changes ([`observed`]). So a value that a loop leads back to itself

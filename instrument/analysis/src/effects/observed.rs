@@ -194,7 +194,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         items.iter().all(|item| self.is_assumed(*item))
     }
 
-    /// Whether every path from the definition of an item passes a use with an effect, by what is assumed of other items.
+    /// Whether every path from the definition of an item passes a use with an effect, by the assumptions about other items.
     fn evaluate(&mut self, id: ItemIndex) -> bool {
         let (Some(item), Some(state)) = (self.items.get(id), self.state(id)) else {
             return false;

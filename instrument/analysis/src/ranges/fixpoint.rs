@@ -15,7 +15,7 @@ use vkabort_spirv::op;
 
 /// How often a range may grow before it is widened.
 const GROWTHS: u32 = 3;
-/// Passes over all numbers that narrow what was widened.
+/// Passes over all numbers that narrow widened ranges.
 const NARROWINGS: u32 = 2;
 /// Instructions that are computed once more for one question at a place.
 pub(super) const MOST_STEPS: u32 = 64;
@@ -67,7 +67,7 @@ impl FunctionRanges {
         }
     }
 
-    /// Width of a number. `None` for what is not an integer.
+    /// Width of a number. `None` for other values than integers.
     fn bits(&self, solver: &Solver<'_, '_, '_>, number: NumberIndex) -> Option<u32> {
         solver.bits(self.numbers.get(number)?)
     }

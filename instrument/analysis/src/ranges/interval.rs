@@ -212,7 +212,7 @@ fn moved<T: PartialEq>(bound: T, old: T, limit: T) -> T {
     if bound == old { old } else { limit }
 }
 
-/// The range of what `compute` gives for every two pieces. `None` if it gives nothing for any.
+/// The range of the results of `compute` for every two pieces. `None` if there is no result.
 pub(super) fn by_pieces(left: Range, right: Range, compute: impl Fn(Piece, Piece) -> Option<Range>) -> Option<Range> {
     let pairs = left
         .pieces()

@@ -1,7 +1,7 @@
 //! Computes the values that an integer can have at a place.
 //!
-//! A range is an interval of the unsigned and one of the signed values of an integer ([`interval`]). It follows from what computes the
-//! value ([`operations`]) and from the comparisons on the way to the place ([`facts`], [`comparisons`]):
+//! A range is an interval of the unsigned and one of the signed values of an integer ([`interval`]). It follows from the
+//! operation ([`operations`]) and from the comparisons on the way to the place ([`facts`], [`comparisons`]):
 //!
 //! ```text
 //! for (int i = 0; i < 16; i++)       i: phi of 0 and i + 1, and below 16 in the body: 0 to 15, behind the loop 0 to 16
@@ -17,7 +17,7 @@
 //! grow; one that has grown [`GROWTHS`] times is widened, so that a loop ends in a few steps; then two passes take back what the widening
 //! has given too much ([`fixpoint`]). Later questions have the answer. O(instructions) for a function.
 //!
-//! At a place behind a comparison, what was computed before it is computed once more from the operands as they are known there, through
+//! At a place behind a comparison, a value from before it is computed once more from the operands as they are known there, through
 //! up to [`fixpoint::MOST_STEPS`] instructions.
 
 mod bit_operations;
@@ -54,7 +54,7 @@ use vkabort_spirv::Id;
 use vkabort_spirv::index::typed::{BlockIndex, DefIndex, FunctionIndex, Key as _, NumberIndex};
 use widths::integer_bits;
 
-/// A place in a function: what is known there.
+/// A place in a function, with the facts that hold there.
 pub struct RangePoint<'v, 'a, 'w> {
     function: &'v FunctionView<'a, 'w>,
     block: BlockIndex,
@@ -157,7 +157,7 @@ impl<'v, 'a, 'w> Ranges<'v, 'a, 'w> {
         }
     }
 
-    /// The range of a part of what a definition holds.
+    /// The range of a part of the contents of a definition.
     fn range_held(&mut self, point: &RangePoint<'v, 'a, 'w>, definition: DefIndex, path: Path) -> Range {
         self.answer(point, |numbers| {
             numbers.number_in_memory(point.function, definition, path)

@@ -63,7 +63,7 @@ impl Rule {
 }
 
 impl Solver<'_, '_, '_> {
-    /// Width of a number. `None` for what is not an integer.
+    /// Width of a number. `None` for other values than integers.
     pub(super) fn bits(&self, part: &NumberedPart) -> Option<u32> {
         integer_bits(self.function.index, self.type_of(part)?)
     }
@@ -115,7 +115,7 @@ impl Solver<'_, '_, '_> {
         }
     }
 
-    /// The range of what the callers pass, of a definition at the start of the function.
+    /// The range of a definition at the start of the function, from the arguments of the callers.
     fn passed(&self, definition: DefIndex, path: &Path) -> Option<Range> {
         let object = self.function.object(definition)?;
         let is_parameter = matches!(object.class, ObjectClass::Parameter(_));

@@ -25,7 +25,7 @@ enum Next {
     Value(Id),
 }
 
-/// A phi and what is added to it.
+/// A phi and its addend.
 #[derive(Clone, Copy)]
 struct Sum {
     phi: Phi,
@@ -107,7 +107,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
         }
     }
 
-    /// The constant that a phi takes where the loop is entered, if it is one, and what it takes where it is repeated.
+    /// The constant that a phi takes at loop entry, if it is one, and the value that it takes from the back edge.
     fn operands(&self, phi: Phi) -> Option<(Option<u64>, Next)> {
         let (mut first, mut next) = (Same::default(), Same::default());
         match phi {
@@ -208,7 +208,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
         view.stored_value(number).or_else(initial)
     }
 
-    /// The value that `inst` adds to, and what it adds.
+    /// The value that `inst` adds to, and the addend.
     fn addition(&self, inst: &Inst<'_>) -> Option<(Id, u64)> {
         if let Some(source) = self.copied(inst) {
             return Some((source, 0));

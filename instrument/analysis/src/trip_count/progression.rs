@@ -34,7 +34,7 @@ impl Values {
     }
 }
 
-/// The values for which a comparison with `bound` holds. `None` for what is not an integer comparison.
+/// The values for which a comparison with `bound` holds. `None` for other opcodes than integer comparisons.
 pub(super) fn values_where(opcode: u16, bound: u64, is_left: bool, bits: u32) -> Option<Values> {
     // `bound < value` is `value > bound`.
     let opcode = match opcode {

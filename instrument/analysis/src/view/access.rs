@@ -26,7 +26,7 @@ impl ObjectClass {
     }
 }
 
-/// A variable, or what a parameter points to.
+/// A variable, or the pointee of a parameter.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// The variable or parameter.
@@ -36,7 +36,7 @@ pub struct Object {
     pub class: ObjectClass,
     /// The initialiser of a variable.
     pub initializer: Option<Id>,
-    /// A pointer into it is used in a way that the view does not follow: it is not known what accesses it.
+    /// A pointer into it is used in a way that the view does not follow: its accesses are not known.
     pub is_escaped: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Accesses of a function to the memory that only its invocation sees: variables of the storage classes Function,
 //! Private, Output and Workgroup, and pointees of pointer parameters.
 //!
-//! [`FunctionAccesses::read`] is the only place that decides what an instruction does to memory; summaries and definitions follow it.
+//! [`FunctionAccesses::read`] is the only place that decides the memory accesses of an instruction; summaries and definitions follow it.
 
 use super::access::{Access, AccessKind, Object, ObjectClass, Place};
 use super::path::Path;

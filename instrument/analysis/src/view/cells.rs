@@ -14,24 +14,24 @@ use vkabort_spirv::Id;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{CellIndex, Key as _, ObjectIndex, Run, Table};
 
-/// An object whose accesses would touch more cells than this for each access, with room for [`FEW_TOUCHES`], is one cell. So the
+/// An object whose accesses would touch more cells than this for each access, with room for [`FEW_CELL_ACCESSES`], is one cell. So the
 /// cells that all accesses touch are linear in their number.
 const TOUCHES_PER_ACCESS: usize = 64;
-const FEW_TOUCHES: usize = 1024;
+const FEW_CELL_ACCESSES: usize = 1024;
 
 /// A part of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) object: ObjectIndex,
     pub(crate) path: Path,
-    /// It is what the cells behind it leave of the part at `path`.
+    /// It is the rest of the part at `path`, without the cells behind it.
     pub(crate) is_rest: bool,
-    /// They leave nothing.
+    /// That rest is empty.
     pub(crate) is_empty: bool,
 }
 
 impl Cell {
-    /// Whether the cell has something of a part of its object.
+    /// Whether the cell overlaps a part of its object.
     pub(crate) fn has(&self, path: &[u32]) -> bool {
         !self.is_empty && overlap(path, &self.path)
     }
@@ -89,7 +89,7 @@ impl Cells {
                 .zip(counts.values())
                 .map(|(part, count)| part.cells.count() * count)
                 .sum();
-            if touched > counts.values().sum::<usize>() * TOUCHES_PER_ACCESS + FEW_TOUCHES {
+            if touched > counts.values().sum::<usize>() * TOUCHES_PER_ACCESS + FEW_CELL_ACCESSES {
                 let whole = BTreeMap::from([(Path::new(), 0)]);
                 (parts, own) = split(index, object, found.ty, &whole, first);
                 cells.coarse.push(object);

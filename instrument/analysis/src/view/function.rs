@@ -65,7 +65,7 @@ impl<'w> FunctionView<'_, 'w> {
         found.collect()
     }
 
-    /// The block of the instruction that defines a value; of the first block for parameters. `None` for what is not of the function.
+    /// The block of the instruction that defines a value; of the first block for parameters. `None` for values of other functions.
     pub fn block_of(&self, value: Id) -> Option<BlockIndex> {
         let def = self.index.def(value)?;
         match def.opcode() {

@@ -1,6 +1,6 @@
 //! The view of values: control flow, uses and memory of each function, analysed once, for every analysis that follows values.
 //!
-//! **Where does the rewriter learn what a load returns?** From `Memory::read`: a load knows the definitions that reach it.
+//! **How does the rewriter find the value of a load?** By `Memory::read`, which returns the definitions that reach the load.
 //!
 //! ```text
 //! uint q = 7;              Store %q 7            d1: q
@@ -27,11 +27,11 @@
 //! - `FunctionGraph`: blocks before and after each, dominators, reverse postorder.
 //! - `ControlDependence`: the conditions that decide which blocks of a loop or a function are executed.
 //! - `Uses`: the operands that use each value.
-//! - `FunctionAccesses`: what each instruction does to the objects that only the invocation sees: variables of the storage
-//!   classes Function, Private and Output, Workgroup between barriers, and what pointer parameters point to.
+//! - `FunctionAccesses`: the accesses of each instruction to objects that only the invocation sees: variables of the storage
+//!   classes Function, Private and Output, Workgroup between barriers, and pointees of parameters.
 //! - `Cells`: the parts of these objects that are followed by themselves, by constant indices.
 //! - `Memory`: definitions of cells in SSA form. An access whose index is not constant reads or changes some part of a cell.
-//! - `Summary`: what a call may read and write.
+//! - `Summary`: the memory that a call may read and write.
 //!
 //! Everything is linear in the words of the function (with the logarithms of sorting), without recursion. An object whose parts are
 //! too many is one cell, and a function whose definitions are too many has no view: `ModuleView::given_up` says so.

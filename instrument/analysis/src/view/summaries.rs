@@ -24,7 +24,7 @@ pub struct Summary {
     pub(crate) synchronizes: bool,
     /// It is part of a recursion, which Vulkan forbids: nothing is known.
     pub is_unknown: bool,
-    /// A pointer that it gets may point to what another parameter or one of its variables is.
+    /// A pointer parameter may alias another one, or a variable of the function.
     pub(crate) has_aliases: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn leaves(opcode: u16) -> bool {
     )
 }
 
-/// Whether an instruction lets other invocations see what was written before it.
+/// Whether an instruction makes earlier writes visible to other invocations.
 pub(super) fn publishes(opcode: u16) -> bool {
     matches!(opcode, op::ControlBarrier | op::MemoryBarrier)
 }

@@ -28,7 +28,7 @@ const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE;
 /// Image operands of reads that observe writes of other invocations.
 const SHARED_TEXEL_FLAGS: u32 = image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE;
 
-/// Memory semantics of atomics that make what others wrote before visible.
+/// Memory semantics of atomics that make earlier writes of others visible.
 const ACQUIRE: u32 =
     memory_semantics::ACQUIRE | memory_semantics::ACQUIRE_RELEASE | memory_semantics::SEQUENTIALLY_CONSISTENT;
 
@@ -86,7 +86,7 @@ impl<'a, 'w> Memory<'a, 'w> {
         memory
     }
 
-    /// Whether an instruction is a barrier, or an atomic behind which loads see what others wrote before.
+    /// Whether an instruction is a barrier, or an atomic behind which loads see earlier writes of others.
     pub(super) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::ControlBarrier | op::MemoryBarrier => true,

@@ -1,8 +1,8 @@
 //! Finds the loops that may wait for another invocation, which may have aborted.
 //!
 //! ```text
-//! while (atomicLoad(flag) == 0) {}        waits: the exit depends on what another invocation stores
-//! for (i = 0; i < words[0]; i++) ..       does not: a plain read need not see what others store
+//! while (atomicLoad(flag) == 0) {}        waits: the exit depends on a store of another invocation
+//! for (i = 0; i < words[0]; i++) ..       does not: a plain read need not see stores of others
 //! for (i = 0; i < 8; i++) atomicAdd(..)   does not: the exit depends on the counter alone
 //! ```
 //!

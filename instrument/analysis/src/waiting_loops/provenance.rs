@@ -138,7 +138,7 @@ impl<'w> Scope<'_, '_, 'w> {
         false
     }
 
-    /// Adds what a value is computed from. False if that is a shared read, or not known.
+    /// Adds the sources of a value. False if one is a shared read, or not known.
     fn add_operands(&self, id: Id, worklist: &mut Vec<Source>) -> bool {
         let view = self.view;
         if let Some(stores) = self.stores.get(&id) {
@@ -183,7 +183,7 @@ impl<'w> Scope<'_, '_, 'w> {
         operands::visit_ids(&inst, 1, |i| worklist.push(Source::Value(inst.id(i))))
     }
 
-    /// Adds what a definition holds. False if that may be a shared read.
+    /// Adds the sources of a definition. False if one may be a shared read.
     fn add_stored(&self, number: DefIndex, worklist: &mut Vec<Source>) -> bool {
         let view = self.view;
         let definition = view.memory.definitions.get(number);
@@ -218,7 +218,7 @@ impl<'w> Scope<'_, '_, 'w> {
         true
     }
 
-    /// Adds what the access that makes a definition writes. False if that may be shared memory.
+    /// Adds the value that the access of a definition writes. False if it may be from shared memory.
     fn add_written(&self, definition: &Definition, worklist: &mut Vec<Source>) -> bool {
         let view = self.view;
         let inst = view.index.inst(definition.offset);

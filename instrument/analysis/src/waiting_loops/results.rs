@@ -8,7 +8,7 @@ use vkabort_spirv::Id;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::FunctionIndex;
 
-/// The shared reads of a module and what depends on them. `None` if there are none. O(words of the module + functions * variables).
+/// The shared reads of a module, and the results that depend on them. `None` if there are none. O(words of the module + functions * variables).
 pub(super) fn summarize<'a, 'w>(index: &'a Index<'w>) -> Option<SharedReads<'a, 'w>> {
     let mut shared = SharedReads::new(index)?;
     let (order, in_recursions) = shared.view.graph.callees_first();

@@ -72,7 +72,7 @@ impl<'s, 'a, 'w> Scope<'s, 'a, 'w> {
         }
     }
 
-    /// Whether an instruction itself reads what other invocations write, or gets it from a callee.
+    /// Whether an instruction reads memory that other invocations write, itself or in a callee.
     pub(super) fn is_read(&self, inst: &Inst<'_>) -> bool {
         let gets = |callee| {
             let reads = self.shared.view.summary_of(callee).map(|summary| &summary.reads);

@@ -11,7 +11,7 @@ use vkabort_spirv::{Id, Inst, op};
 /// Kind of an instruction by which a loop may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Reads what other invocations write.
+    /// Reads memory that other invocations write.
     Read,
     /// Reads it where a barrier makes it visible.
     PlainLoad,
@@ -95,12 +95,12 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         is_kind(&self.memory, kind, inst) || inst.opcode() == op::FunctionCall && is_called()
     }
 
-    /// Whether the result of the function with this id, or what it stores through a pointer, depends on a shared read.
+    /// Whether the result of the function with this id, or a value that it stores through a pointer, depends on a shared read.
     pub(super) fn returns(&self, callee: Id) -> bool {
         self.result(callee).is_none_or(|results| results.returned)
     }
 
-    /// Whether what it stores to a private variable does.
+    /// Whether a value that it stores to a private variable does.
     pub(super) fn leaves(&self, callee: Id, variable: Id) -> bool {
         let results = self.result(callee);
         results.is_none_or(|results| results.private.contains(&variable))

@@ -61,7 +61,7 @@ impl WrittenVariables {
         }
     }
 
-    /// Adds what a pointer points to, or the image that a handle was loaded for.
+    /// Adds the variable of a pointer, or the image that a handle was loaded for.
     fn add(&mut self, pointers: &Pointers<'_, '_>, id: Id) {
         let index = pointers.index;
         let ty = index.type_of(id);
@@ -82,7 +82,7 @@ impl WrittenVariables {
         }
     }
 
-    /// Whether the module may write what a pointer points to.
+    /// Whether the module may write the pointee of a pointer.
     pub(super) fn contains(&self, pointers: &Pointers<'_, '_>, pointer: Id) -> bool {
         let resource = resource(pointers.index, pointers.base(pointer));
         self.is_unknown || resource.is_none_or(|resource| self.all.contains(&resource))

@@ -19,7 +19,7 @@
 //! specification, Memory Operands, Aligned). The check is planted in front of the access, which a failing invocation does not make. The
 //! layer knows the buffers and publishes a table of them (`vkabort_record::buffer_table`). It is searched once for each pointer that
 //! access chains begin with; a pointer that is in no buffer, as one of an array whose first index is 1, belongs to the nearest within
-//! `NEAR` bytes. Buffers that overlap count as one. What is tested of an access is in `test`: its index or, where that has no simple
+//! `NEAR` bytes. Buffers that overlap count as one. `test` writes the test of an access: of its index or, where that has no simple
 //! form, its address.
 //!
 //! On request. Checked are loads, stores, copies and atomics. Not checked: accesses through logical pointers, of which

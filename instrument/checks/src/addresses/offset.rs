@@ -43,7 +43,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Adds the indices of an access chain. `None` for what has no layout.
+    /// Adds the indices of an access chain. `None` for types without a layout.
     fn add_chain(&mut self, index: &Index<'_>, chain: &Inst<'_>) -> Option<()> {
         if chain.opcode() == op::CopyObject {
             return Some(());

@@ -13,7 +13,7 @@ use vkabort_spirv::{Id, Inst, op};
 pub(super) struct Physical<'w> {
     pub(super) access: Access<'w>,
     pub(super) pointer: Id,
-    /// The pointer that its access chains begin with, and what they add.
+    /// The pointer that its access chains begin with, and the offset that they add.
     pub(super) base: Id,
     pub(super) offset: Offset,
     pub(super) bytes: u32,
@@ -51,7 +51,7 @@ pub(super) fn physical<'w>(planter: &Planter<'_, '_, 'w>, access: Access<'w>) ->
     })
 }
 
-/// The pointer that access chains begin with which form a pointer, and what they add.
+/// The first pointer of the access chains that form a pointer, and the offset that they add.
 fn base_and_offset(index: &Index<'_>, pointer: Id) -> (Id, Offset) {
     let is_untyped = |id: Id| {
         let inst = index.def(id).filter(|inst| is_untyped_chain(inst.opcode()))?;
@@ -73,7 +73,7 @@ fn base_and_offset(index: &Index<'_>, pointer: Id) -> (Id, Offset) {
     (base, offset(index, &chains))
 }
 
-/// The type of what an access reads or writes through a pointer. An untyped pointer has no pointee, so the instruction tells it.
+/// The type of the value that an access reads or writes through a pointer. An untyped pointer has no pointee, so the instruction has it.
 fn accessed_type(index: &Index<'_>, inst: &Inst<'_>, pointer: Id) -> Option<Id> {
     let ty = index.def(index.type_of(pointer))?;
     if ty.opcode() == op::TypePointer {

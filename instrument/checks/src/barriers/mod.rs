@@ -29,7 +29,7 @@ use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
 use super::scalars::{find, literal, quote};
-use super::workgroup::shadow::WorkgroupShadow;
+use super::workgroup::shared_words::SharedWords;
 use super::workgroup::size::is_in_workgroups;
 use counters::Counter;
 use uniform::non_uniform_barriers;
@@ -56,8 +56,8 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     let mut reaches = module.graph.reach.values().iter();
     let warning = if !reaches.all(|reach| is_in_workgroups(index, reach)) {
         "other stages than compute, task and mesh shaders are in the module"
-    } else if module.shadow.room() <= offsets.len() as u32 {
-        module.shadow.obstacle
+    } else if module.shared_words.room() <= offsets.len() as u32 {
+        module.shared_words.obstacle
     } else {
         ""
     };
@@ -67,13 +67,16 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         return;
     }
     let ModulePlanter {
-        out, shadow, barriers, ..
+        out,
+        shared_words,
+        barriers,
+        ..
     } = module;
     for offset in offsets {
         let (uint, zero) = (out.uint(), out.constant(0));
         let executions = out.private(uint, zero);
-        shadow.globals.push(executions);
-        if let Some(arrivals) = shadow.reserve(1) {
+        shared_words.globals.push(executions);
+        if let Some(arrivals) = shared_words.reserve(1) {
             let counter = Counter { arrivals, executions };
             barriers.counters.insert(offset, counter);
         }
@@ -85,17 +88,26 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
 /// there is no room for it.
 pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
     let ModulePlanter {
-        out, shadow, barriers, ..
+        out,
+        shared_words,
+        barriers,
+        ..
     } = module;
     if let Some((word, _)) = barriers.ended {
         return Some(word);
     }
-    let word = shadow.reserve(1)?;
-    let end = write_end(out, shadow, &mut module.guards, word, module.options.memory_barriers);
+    let word = shared_words.reserve(1)?;
+    let end = write_end(
+        out,
+        shared_words,
+        &mut module.guards,
+        word,
+        module.options.memory_barriers,
+    );
     barriers.ended = Some((word, end));
     module.planted.hooks.end = Some(end);
     for reach in module.graph.reach.values() {
-        shadow.is_used(reach);
+        shared_words.mark_used(reach);
     }
     for offset in module.index.aborts() {
         barriers.write_end(out);
@@ -108,7 +120,7 @@ pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
 /// that this one does not come.
 fn write_end(
     out: &mut Emitter,
-    shadow: &mut WorkgroupShadow,
+    shared_words: &mut SharedWords,
     functions: &mut Code,
     word: u32,
     has_memory_barriers: bool,
@@ -116,7 +128,7 @@ fn write_end(
     let uint = out.uint();
     out.function(functions, "vkabort_end", (uint, &[]), |out, _, _| {
         let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
-        let pointer = shadow.word(out, number);
+        let pointer = shared_words.word(out, number);
         let before = out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
         if has_memory_barriers {
             let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
@@ -148,15 +160,15 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         };
         write_arrival(planter, &inst, counter);
         let quoted = (!position.has_line()).then(|| quote(&inst));
-        let ModulePlanter { out, shadow, .. } = &mut *planter.module;
-        let (size, shadow) = (shadow.size(out), shadow.variable(out));
+        let ModulePlanter { out, shared_words, .. } = &mut *planter.module;
+        let (size, shared_words) = (shared_words.size(out), shared_words.variable(out));
         let words = [counter.arrivals, ended].map(|word| out.constant(word));
         let write_condition = |out: &mut Emitter| {
             let (bool, uint) = (out.bool(), out.uint());
             let [one, zero, workgroup, most] =
                 [1, 0, scope::Workgroup, MAX_EXECUTIONS].map(|value| out.constant(value));
             let mut load = |number: Id| {
-                let pointer = WorkgroupShadow::word_of(out, shadow, number);
+                let pointer = SharedWords::word_of(out, shared_words, number);
                 out.calculate(op::AtomicLoad, (pointer, workgroup, zero))
             };
             let [arrived, gone] = words.map(&mut load);
@@ -179,14 +191,14 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
 
 /// Counts the arrival in front of a barrier, and lets the barrier order the count.
 fn write_arrival(planter: &mut Planter<'_, '_, '_>, inst: &Inst<'_>, counter: Counter) {
-    let shadow = planter.module.shadow.variable(&mut planter.module.out);
+    let shared_words = planter.module.shared_words.variable(&mut planter.module.out);
     planter.insert(inst.offset, |out| {
         let [zero, one, workgroup, number] =
             [0, 1, scope::Workgroup, counter.arrivals].map(|value| out.constant(value));
         let before = out.calculate(op::Load, counter.executions);
         let after = out.calculate(op::IAdd, (before, one));
         out.op(op::Store, (counter.executions, after));
-        let pointer = WorkgroupShadow::word_of(out, shadow, number);
+        let pointer = SharedWords::word_of(out, shared_words, number);
         out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
     });
     let semantics = literal(planter.index, inst.id(3)).unwrap_or(0);

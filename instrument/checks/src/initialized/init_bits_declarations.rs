@@ -43,11 +43,11 @@ impl InitBitsDeclarations {
     /// The bits of a variable in shared memory. `None` if there is no room for them.
     pub(super) fn shared(&self, module: &mut ModulePlanter<'_, '_>, layout: Layout) -> Option<InitBits> {
         let words = layout.words();
-        let ModulePlanter { out, shadow, .. } = module;
-        let base = shadow.reserve(words)?;
+        let ModulePlanter { out, shared_words, .. } = module;
+        let base = shared_words.reserve(words)?;
         Some(InitBits {
             layout,
-            variable: shadow.variable(out),
+            variable: shared_words.variable(out),
             class: storage_class::Workgroup,
             words,
             base,

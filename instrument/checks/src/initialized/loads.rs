@@ -25,7 +25,7 @@ pub(super) struct CheckedLoad<'w> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CheckedPart {
     pub(super) path: Path,
-    /// Its bit, counted from the first one of what is loaded. `None`: nothing has stored it when the load is executed.
+    /// Its bit, relative to the first bit of the load. `None`: nothing has stored it when the load is executed.
     pub(super) bit: Option<u32>,
 }
 

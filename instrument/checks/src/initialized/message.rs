@@ -99,7 +99,7 @@ pub(super) fn units(index: &Index<'_>, load: &CheckedLoad<'_>, parts: &[CheckedP
     units.collect()
 }
 
-/// The last index of a load's pointer if it is not constant, and what it selects.
+/// The last index of a load's pointer if it is not constant, and the kind of part that it selects.
 fn dynamic_element(index: &Index<'_>, load: &CheckedLoad<'_>) -> Option<(Id, &'static str)> {
     let pointer = index.def(load.inst.pointer())?;
     let last = pointer

@@ -35,7 +35,7 @@ use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::scalars::{are_scalars, write_conditions};
-use super::workgroup::shadow::WorkgroupShadow;
+use super::workgroup::shared_words::SharedWords;
 use candidates::{Candidates, reached};
 use init_bits::{InitBits, Sample};
 use init_bits_declarations::InitBitsDeclarations;
@@ -100,7 +100,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
                 continue;
             };
             if bits.is_shared() {
-                module.shadow.is_used(reach);
+                module.shared_words.mark_used(reach);
             } else if object.class.is_variable_of_module() {
                 for entry in &reach.entry_points {
                     module.interfaces.entry(*entry).or_default().insert(bits.variable());
@@ -115,7 +115,7 @@ pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<
     }
 }
 
-/// Sets the bits of what a function stores.
+/// Sets the bits of a function's stores.
 fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, accesses: &FunctionAccesses) {
     let index = module.index;
     for access in accesses.accesses.values() {
@@ -171,7 +171,7 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
         true => planter.module.unstored.ends,
         false => None,
     };
-    let ends = ends.map(|word| (planter.module.shadow.variable(&mut planter.module.out), word));
+    let ends = ends.map(|word| (planter.module.shared_words.variable(&mut planter.module.out), word));
     for (point, unit) in tests {
         let key = key(load, &unit);
         if planter.is_tested(facts.function, &key, &point) {
@@ -252,10 +252,10 @@ fn write_failed(
     {
         failed = out.emit(op::LogicalAnd, bool, (failed, inside));
     }
-    if let Some((shadow, word)) = ends {
+    if let Some((shared_words, word)) = ends {
         let uint = out.uint();
         let [workgroup, zero, word] = [scope::Workgroup, 0, word].map(|value| out.constant(value));
-        let pointer = WorkgroupShadow::word_of(out, shadow, word);
+        let pointer = SharedWords::word_of(out, shared_words, word);
         let ended = out.emit(op::AtomicLoad, uint, (pointer, workgroup, zero));
         let has_all = out.emit(op::IEqual, bool, (ended, zero));
         failed = out.emit(op::LogicalAnd, bool, (failed, has_all));

@@ -82,7 +82,7 @@ impl<'w> Planter<'_, '_, 'w> {
         failed
     }
 
-    /// Writes what is behind the label of a block that ends the invocation.
+    /// Writes the code behind the label of a block that ends the invocation.
     pub(in super::super) fn write_end(
         &mut self,
         check: Check,

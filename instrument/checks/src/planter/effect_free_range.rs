@@ -15,7 +15,7 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::op::glsl as set;
 use vkabort_spirv::{Id, Inst, op, op_sets, operands};
 
-/// Most instructions between the first test and the branch, since what the tests read stays in registers for so long. A test behind them
+/// Most instructions between the first test and the branch, since the operands of the tests stay in registers for so long. A test behind them
 /// begins another branch, so that none is lost.
 const MAX_INSTRUCTIONS: usize = 32;
 
@@ -26,7 +26,7 @@ pub(super) struct EffectFreeRange<'i, 'w> {
     glsl: &'i [Id],
     end: usize,
     instructions: usize,
-    /// Results that may be undefined: of operations that are undefined for some operands, and what is computed of them.
+    /// Results that may be undefined: of operations that are undefined for some operands, and of those that use them.
     undefined: HashSet<Id>,
     reads_at_undefined: bool,
 }

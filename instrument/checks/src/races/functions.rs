@@ -21,8 +21,8 @@
 //! workgroups with too many invocations: no other invocation sees such accesses. `vkabort_observed` is the epoch, or one that does not
 //! exist while the invocation reports nothing.
 
-use super::super::workgroup::shadow::WorkgroupShadow;
 use super::super::workgroup::shadow_location::{ShadowLocation, ShadowWords};
+use super::super::workgroup::shared_words::SharedWords;
 use super::epochs::{set_epoch, write_next_epoch};
 use super::log::Log;
 use super::word::{FIRST_EPOCH, Kind, MAX_INVOCATIONS, NEVER, write_is, write_is_same, write_who, write_word};
@@ -51,7 +51,7 @@ impl RaceFunctions {
     /// a log.
     pub(super) fn new(
         out: &mut Emitter,
-        shadow: &mut WorkgroupShadow,
+        shared_words: &mut SharedWords,
         functions: &mut Code,
         (who, size): (Id, Id),
         (words, entries): (u32, u32),
@@ -64,7 +64,7 @@ impl RaceFunctions {
         };
         let epoch = variable(out, "vkabort_epoch");
         let observed = variable(out, "vkabort_observed");
-        shadow.globals.extend([epoch, observed]);
+        shared_words.globals.extend([epoch, observed]);
         let start = out.function(functions, "vkabort_first_epoch", (void, &[]), |out, _, _| {
             let (bool, most) = (out.bool(), out.constant(MAX_INVOCATIONS));
             let size = out.emit(op::Load, uint, size);
@@ -72,7 +72,7 @@ impl RaceFunctions {
             set_epoch(out, [epoch, observed], is_large, first);
             None
         });
-        shadow.starts.push(start);
+        shared_words.starts.push(start);
         Self {
             record: Vec::new(),
             logs: Vec::new(),
@@ -94,13 +94,13 @@ impl RaceFunctions {
     /// The function that records an access to one scalar.
     pub(super) fn record(
         &mut self,
-        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        (out, shared_words, functions): (&mut Emitter, &mut SharedWords, &mut Code),
         location: ShadowLocation,
     ) -> Id {
         if let Some((_, function)) = self.record.iter().find(|(of, _)| *of == location) {
             return *function;
         }
-        let Some(words) = ShadowWords::new(out, shadow, location) else {
+        let Some(words) = ShadowWords::new(out, shared_words, location) else {
             return Id::NONE;
         };
         let uint = out.uint();
@@ -116,14 +116,14 @@ impl RaceFunctions {
     /// The log that records several accesses.
     pub(super) fn log(
         &mut self,
-        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        (out, shared_words, functions): (&mut Emitter, &mut SharedWords, &mut Code),
         location: ShadowLocation,
     ) -> Log {
         if let Some((_, log)) = self.logs.iter().find(|(of, _)| *of == location) {
             return *log;
         }
-        let record = self.record((&mut *out, &mut *shadow, &mut *functions), location);
-        let log = Log::new((out, shadow, functions), record, self.entries);
+        let record = self.record((&mut *out, &mut *shared_words, &mut *functions), location);
+        let log = Log::new((out, shared_words, functions), record, self.entries);
         self.logs.push((location, log));
         log
     }

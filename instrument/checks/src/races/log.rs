@@ -13,7 +13,7 @@
 //! The results are in variables: of values of the loop, SwiftShader and Mesa 22.3 give those of the last iteration to invocations that left
 //! earlier. Drivers inline functions, and compilers for CPUs take a time that grows with the square of atomics and branches in a row.
 
-use super::super::workgroup::shadow::WorkgroupShadow;
+use super::super::workgroup::shared_words::SharedWords;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Code, Id, op};
@@ -40,7 +40,7 @@ pub(super) fn element(first: u32, scalars: u32) -> u32 {
 impl Log {
     /// `record`: the function that records one access. `most`: entries.
     pub(super) fn new(
-        (out, shadow, functions): (&mut Emitter, &mut WorkgroupShadow, &mut Code),
+        (out, shared_words, functions): (&mut Emitter, &mut SharedWords, &mut Code),
         record: Id,
         most: u32,
     ) -> Self {
@@ -53,7 +53,7 @@ impl Log {
         out.name(other, "vkabort_other");
         let racing = out.private(uint, zero);
         out.name(racing, "vkabort_racing");
-        shadow.globals.extend([entries, other, racing]);
+        shared_words.globals.extend([entries, other, racing]);
         let types: (Id, &[Id]) = (uint, &[uint]);
         let record_all = out.function(functions, "vkabort_record_all", types, |out, entry, parameters| {
             let [count] = *parameters else { return None };

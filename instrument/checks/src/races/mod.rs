@@ -100,13 +100,13 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, entry: &Entry<'w>) {
     let (index, recorded) = (planter.index, &entry.recorded);
     let ModulePlanter {
         out,
-        shadow,
+        shared_words,
         guards,
         races,
         ..
     } = &mut *planter.module;
     let Some(functions) = &mut races.functions else { return };
-    let record = functions.record((out, shadow, guards), recorded.location);
+    let record = functions.record((out, shared_words, guards), recorded.location);
     let write_failed = |out: &mut Emitter| {
         let bases = (recorded.base, MAX_WORDS);
         let element = recorded.access.write_first(out, index, bases);
@@ -129,13 +129,13 @@ fn plant_stretch<'w>(planter: &mut Planter<'_, '_, 'w>, entries: &[Entry<'w>]) {
     let index = planter.index;
     let ModulePlanter {
         out,
-        shadow,
+        shared_words,
         guards,
         races,
         ..
     } = &mut *planter.module;
     let Some(functions) = &mut races.functions else { return };
-    let log = functions.log((out, shadow, guards), last.recorded.location);
+    let log = functions.log((out, shared_words, guards), last.recorded.location);
     let write_entry = |out: &mut Emitter, number: u32, Entry { recorded, .. }: &Entry<'_>| {
         let base = element(recorded.base, recorded.access.scalars);
         let element = recorded.access.write_first(out, index, (base, MAX_WORDS));
@@ -173,14 +173,19 @@ struct Text {
 impl Text {
     fn new(planter: &mut Planter<'_, '_, '_>, Entry { place, recorded, named }: &Entry<'_>) -> Self {
         let name = planter.expressions().memory(*named, 0);
-        let ModulePlanter { out, shadow, races, .. } = &mut *planter.module;
+        let ModulePlanter {
+            out,
+            shared_words,
+            races,
+            ..
+        } = &mut *planter.module;
         Self {
             name: name.map_or_else(|| "an element of shared memory".to_owned(), |name| format!("`{name}`")),
             kind: recorded.access.kind,
             has_others: recorded.races_with_others(),
             line: recorded.line,
-            invocation: shadow.invocation(out),
-            subgroup: races.by_subgroup.then(|| shadow.subgroup(out)),
+            invocation: shared_words.invocation(out),
+            subgroup: races.by_subgroup.then(|| shared_words.subgroup(out)),
             quoted: recorded.line.is_none().then(|| quote(&place.guarded)),
         }
     }

@@ -56,20 +56,20 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     let words = shared.map(|base| base.first + base.scalars).max().unwrap_or(0);
     let ModulePlanter {
         out,
-        shadow,
+        shared_words,
         guards,
         edits,
         graph,
         options,
         ..
     } = &mut *module;
-    let size = shadow.size(out);
+    let size = shared_words.size(out);
     let who = match synchronization.by_subgroup {
-        true => shadow.subgroup(out),
-        false => shadow.invocation(out),
+        true => shared_words.subgroup(out),
+        false => shared_words.invocation(out),
     };
     let entries = options.sanitize.recorded_together.max(1);
-    let functions = RaceFunctions::new(out, shadow, guards, (who, size), (words, entries));
+    let functions = RaceFunctions::new(out, shared_words, guards, (who, size), (words, entries));
     let void = out.void();
     for offset in synchronization.barriers {
         out.emit(op::FunctionCall, void, functions.next_epoch);
@@ -80,7 +80,7 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         out.place(|code| edits.insert(offset, code));
     }
     for reach in graph.reach.values() {
-        shadow.is_used(reach);
+        shared_words.mark_used(reach);
     }
     module.races.functions = Some(functions);
     module.races.by_subgroup = synchronization.by_subgroup;
@@ -149,7 +149,7 @@ fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: 
     for (scalars, variable) in by_size {
         let is_short = |first: &u32| first.saturating_add(scalars) <= MAX_WORDS;
         let shared = module
-            .shadow
+            .shared_words
             .reserve(scalars)
             .filter(is_short)
             .map(|first| (ShadowLocation::Shared, first));
@@ -169,7 +169,7 @@ fn reserve(module: &mut ModulePlanter<'_, '_>, layout: &SharedLayout, accesses: 
         let name = name.map_or_else(|| variable.to_string(), |name| format!("`{name}`"));
         let text = format!(
             "races on {name} are not checked: {} ({scalars} words)",
-            module.shadow.obstacle
+            module.shared_words.obstacle
         );
         module.planted.warnings.push(text);
     }
@@ -184,22 +184,22 @@ fn reserve_in_block(module: &mut ModulePlanter<'_, '_>, variable: Id, words: u32
         options,
         out,
         guards,
-        shadow,
+        shared_words,
         ..
     } = module;
-    if shadow.block.is_none() {
+    if shared_words.block.is_none() {
         let has_area = |area: &ShadowArea| options.lowers.contains(Feature::Abort) && words <= area.words;
         let area = options.shadow_area.filter(has_area)?;
-        let scalar = match shadow.reserve_number() {
+        let scalar = match shared_words.reserve_number() {
             true => None,
             // Other entry points may have no room for the variable.
             false if index.entry_points.len() == 1 => Some(SharedScalar::first_of(index, variable)?),
             false => return None,
         };
-        let size = shadow.size(out);
-        shadow.block = Some(ShadowBlock::new((index, options, area), out, guards, scalar, size));
+        let size = shared_words.size(out);
+        shared_words.block = Some(ShadowBlock::new((index, options, area), out, guards, scalar, size));
     }
-    shadow.block.as_mut()?.reserve(words)
+    shared_words.block.as_mut()?.reserve(words)
 }
 
 /// Key of a site: the value, if its accesses store one that is the same in the workgroup, and their description in messages.

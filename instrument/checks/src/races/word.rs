@@ -4,7 +4,7 @@
 //! epoch (12 bits) | kind (3) | site (7) | who (10)
 //! ```
 //!
-//! The *description* of an access is what of its word is constant. In place of the epoch and `who` it has the first of the sites that
+//! The *description* of an access is the constant part of its word. In place of the epoch and `who` it has the first of the sites that
 //! store the same value, and their number: 0 unless the access stores a value that races with no other store of it.
 //!
 //! Each word is the greatest of those that the accesses of its scalar have written since the invocation began, so the order of the

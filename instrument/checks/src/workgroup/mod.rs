@@ -4,7 +4,7 @@ pub(super) mod barrier;
 pub(super) mod block;
 mod block_protocol;
 pub(super) mod layout;
-pub(super) mod shadow;
 pub(super) mod shadow_location;
 pub(super) mod shared_scalar;
+pub(super) mod shared_words;
 pub(super) mod size;

@@ -1,7 +1,7 @@
 //! Location of shadow words: shared memory, or the workgroup's block of the shadow area.
 
 use super::block::ShadowBlock;
-use super::shadow::WorkgroupShadow;
+use super::shared_words::SharedWords;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::scope;
 use vkabort_spirv::{Id, op};
@@ -23,10 +23,10 @@ pub(crate) enum ShadowWords<'a> {
 
 impl<'a> ShadowWords<'a> {
     /// The words that are reserved. `None` if there is no block.
-    pub(crate) fn new(out: &mut Emitter, shadow: &'a mut WorkgroupShadow, location: ShadowLocation) -> Option<Self> {
+    pub(crate) fn new(out: &mut Emitter, shared_words: &'a mut SharedWords, location: ShadowLocation) -> Option<Self> {
         match location {
-            ShadowLocation::Shared => Some(Self::Shared(shadow.variable(out))),
-            ShadowLocation::Block => shadow.block.as_ref().map(Self::Block),
+            ShadowLocation::Shared => Some(Self::Shared(shared_words.variable(out))),
+            ShadowLocation::Block => shared_words.block.as_ref().map(Self::Block),
         }
     }
 
@@ -54,7 +54,7 @@ impl<'a> ShadowWords<'a> {
     /// Writes the pointer or offset of the word `at`, for [`Self::write_maximum`].
     pub(crate) fn write_place(self, out: &mut Emitter, at: Id) -> Id {
         match self {
-            Self::Shared(variable) => WorkgroupShadow::word_of(out, variable, at),
+            Self::Shared(variable) => SharedWords::word_of(out, variable, at),
             Self::Block(block) => block.write_offset(out, at),
         }
     }

@@ -15,7 +15,7 @@
 //!
 //! Phases: (1) in each function that an invocation may leave early, aborts are lowered (`site`, `message`) and exits are
 //! written (`unwind`); (2) entry points get new functions that write the records (`entry`, `runtime`); (3) capabilities and
-//! interfaces are declared; (4) what only aborts used is stripped.
+//! interfaces are declared; (4) definitions that only aborts used are stripped.
 //!
 //! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
 //! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
@@ -73,7 +73,7 @@ pub struct LoweredAborts {
     pub flag: Option<AbortFlag>,
 }
 
-/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `origins` leads to the module
+/// Lowers every abort of a module, lets invocations unwind, and strips definitions that only aborts used. `origins` leads to the module
 /// in which the sites were numbered.
 ///
 /// # Errors
@@ -224,7 +224,7 @@ impl<'a, 'w> Lowering<'a, 'w> {
         entries.try_for_each(|entry| write_interface(self.index, entry.interface, &self.runtime, &mut self.edits))
     }
 
-    /// Phase 4: removes what only aborts used. The shared functions use ids of the module only through `out`, or variables,
+    /// Phase 4: removes definitions that only aborts used. The shared functions use ids of the module only through `out`, or variables,
     /// which stay.
     fn strip(mut self) -> LoweredAborts {
         let (index, mut edits) = (self.index, self.edits);

@@ -42,7 +42,7 @@ pub(super) struct Point<'p, 'a, 'w> {
 }
 
 impl Point<'_, '_, '_> {
-    /// Whether the operation has seen what memory holds at the abort.
+    /// Whether the operation has seen the contents of memory at the abort.
     pub(super) fn saw_memory(&self, memory: &Memory, path: &[u32], held: &HeldDefinitions) -> bool {
         self.operation.is_none_or(|(block, offset, left)| {
             let is_outside = |block: BlockIndex| left.is_none_or(|left| !left.blocks.contains(&block));

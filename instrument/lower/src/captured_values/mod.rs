@@ -14,8 +14,8 @@
 //!
 //! The later passes carry the values as a part of the message; the record's SIZE, the site's message and so the application do
 //! not know of them (`vkabort_record::layout`). Only values that are defined wherever the abort is reached are sent, and nothing
-//! is computed again for a condition. Unless [`Values::On`] asks for all of them, a deferred message stays deferred: what would not fit
-//! in its registers is left out first.
+//! is computed again for a condition. Unless [`Values::On`] asks for all of them, a deferred message stays deferred: values that do not fit
+//! in its registers are left out first.
 //! Messages with specialised lengths have no values, nor have those that would exceed the largest message with them.
 
 mod candidate;

@@ -1,7 +1,7 @@
 //! Resolves names of the source to variables at an abort, and to their values if they are certain.
 //!
 //! A name may be that of memory (`OpName` or `DebugDeclare`), of a value (`OpName`), or of a variable of which `DebugValue` describes
-//! the values. What is not certainly the current value of the one variable in scope is left out:
+//! the values. A value is left out unless it is certainly the current value of the one variable in scope:
 //!
 //! ```text
 //! DebugValue n %x          if (c) { DebugValue n %y }     n = phi(x, y): shown only if memory of that name holds the same phi

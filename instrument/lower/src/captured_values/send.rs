@@ -179,7 +179,7 @@ impl Pass<'_, '_> {
     }
 }
 
-/// The last load that has read what a variable holds at the abort at the end of a block.
+/// The last load that has read the value of a variable at the abort at the end of a block.
 fn current_load(flow: &FunctionView<'_, '_>, block: BlockIndex, variable: Id) -> Option<Id> {
     let object = flow.accesses.place(variable)?.object;
     let end = flow.index.blocks.get(block)?.terminator;

@@ -242,7 +242,7 @@ impl Parameters {
     }
 }
 
-/// The caller's own parameters whose variables a call passes on at a position. `None` if what it passes may have no value.
+/// The caller's own parameters whose variables a call passes on at a position. `None` if a passed variable may have no value.
 fn passed(view: &ModuleView<'_, '_>, caller: FunctionIndex, offset: usize, position: usize) -> Option<Vec<usize>> {
     let flow = view.function(caller)?;
     if !flow.graph.is_reachable(flow.block_at(offset)?) {

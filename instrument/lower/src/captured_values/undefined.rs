@@ -16,7 +16,7 @@ use vkabort_spirv::{Id, Inst, op};
 /// Undefined parts of a value that are told apart; with more, all of it counts as undefined.
 const MOST_PARTS: usize = 16;
 
-/// Limit on the length of a path, which stands for what is in it.
+/// Limit on the length of a path, which stands for its parts.
 const LONGEST_PATH: usize = 8;
 
 /// The values of a function with undefined parts, each with the paths to them.
@@ -70,7 +70,7 @@ impl UndefinedParts {
         self.parts.contains_key(&value)
     }
 
-    /// Adds what an undefined part of an operand makes undefined.
+    /// Adds the parts of a result that an undefined part of an operand makes undefined.
     fn add_results(&mut self, index: &Index<'_>, inst: &Inst<'_>, word: usize, path: &Path, new: &mut Vec<ValuePart>) {
         let id = inst.result();
         match inst.opcode() {

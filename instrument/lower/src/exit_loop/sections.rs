@@ -15,7 +15,7 @@
 //!
 //! The time that Mesa takes to compile a loop grows with the cube of its exits: 200 returns and 200 checks in a row took 1.3 s, twice
 //! as many 13 s. The code around a section has one exit for it. If that code still has many exits, the pass runs again and puts
-//! sections into larger ones. What is behind a section takes the values of the section from variables (`crossing`).
+//! sections into larger ones. Code behind a section takes the values of the section from variables (`crossing`).
 //!
 //! Code that is left by other branches than returns is in no section: a `case` that ends in a condition.
 

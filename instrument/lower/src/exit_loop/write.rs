@@ -27,7 +27,7 @@ struct Writer<'d, 'r, 'a, 'w> {
     word: Id,
     /// A variable: whether the invocation leaves the function.
     left: Id,
-    /// A variable for what the function returns, if it returns something.
+    /// A variable for the return value, if there is one.
     result: Option<Id>,
 }
 

@@ -64,7 +64,7 @@ impl<'w> DecorationInsts<'w> {
     }
 }
 
-/// Decorates `parameter`, of type `ty`, with what its type requires and with the memory decorations of `argument`.
+/// Decorates `parameter`, of type `ty`, with the decorations that its type requires and with the memory decorations of `argument`.
 ///
 /// SPIR-V requires an aliasing decoration on every parameter that is, or points to, a pointer into physical storage
 /// buffers (`Restrict` or `Aliased`, `RestrictPointer` or `AliasedPointer`). The pass does not analyse aliasing, so it

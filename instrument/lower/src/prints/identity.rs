@@ -94,7 +94,7 @@ fn interface<'w>(entry: EntryPoint<'w>, number: u32, workgroup_sizes: &[Option<[
     }
 }
 
-/// Sets the variables at the start of these entry points, and adds what they need to their interfaces.
+/// Sets the variables at the start of these entry points, and adds the needed variables to their interfaces.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@
 //!
 //! Phases: (1) [`number_prints`] describes the prints of the application's module; (2) behind all other passes, [`lower`] replaces
 //! each, with the identity of the invocation (`identity`); (3) the
-//! import and what only prints used are removed (`unused`).
+//! import and declarations that only prints used are removed (`unused`).
 //!
 //! Not handled: values of other types than scalars, vectors, pointers and strings have no words. An entry point whose function is
 //! that of another stage too has no identity.

@@ -204,7 +204,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         Some(result)
     }
 
-    /// The value that stands for an operand of what is computed again in a block. `None`: it is computed again too.
+    /// The value that stands for an operand of an instruction that is computed again in a block. `None`: it is computed again too.
     fn available(&mut self, id: Id, at: Node, front: usize, repairs: &mut Repairs) -> Option<Id> {
         let (index, ty) = (self.flow.index, self.flow.index.type_of(id));
         let Some(from) = self.definition(id) else {
@@ -241,7 +241,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         Some(kept)
     }
 
-    /// The block that defines a value. `None` for labels, parameters and what other functions or no function defines.
+    /// The block that defines a value. `None` for labels, parameters, and ids that other functions or no function defines.
     fn definition(&self, id: Id) -> Option<Node> {
         let (index, function) = (self.flow.index, self.flow.function);
         let inst = index.def(id).filter(|inst| inst.opcode() != op::Label)?;

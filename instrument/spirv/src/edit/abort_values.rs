@@ -44,7 +44,7 @@ impl AbortValues {
 }
 
 impl ValuesOfAbort {
-    /// Reduces the layout of what the abort sends to that of its message. Returns the whole if it has values.
+    /// Reduces the layout of the sent structure to that of its message. Returns the whole if it has values.
     pub fn split(&self, layout: &mut Type) -> Option<Type> {
         let message = match layout {
             Type::Struct { members, .. } if self.has_tail => members.first()?.ty.clone(),

@@ -170,7 +170,7 @@ pub fn is_physical_pointer(index: &Index<'_>, ty: Id) -> bool {
     index.storage_class(ty) == Some(storage_class::PhysicalStorageBuffer)
 }
 
-/// Whether only the access chain of a physical pointer tells the layout of what it points to: the chain ends at a matrix or an array of
+/// Whether only the access chain of a physical pointer determines the layout of its pointee: the chain ends at a matrix or an array of
 /// matrices, or passes one to a column. O(indices and types).
 pub fn takes_layout_from_chain(index: &Index<'_>, id: Id) -> bool {
     let is_of_matrices = |ty| index.opcode(index.under_arrays(ty)) == op::TypeMatrix;

@@ -151,7 +151,7 @@ impl Emitter {
         mem::take(&mut self.code)
     }
 
-    /// Continues other code: what `write` adds goes to its end.
+    /// Continues other code: `write` adds to its end.
     pub fn continue_code<T>(&mut self, code: &mut Code, write: impl FnOnce(&mut Self) -> T) -> T {
         mem::swap(&mut self.code, code);
         let result = write(self);

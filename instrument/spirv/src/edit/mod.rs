@@ -122,7 +122,7 @@ impl Edits {
         self.bound = self.bound.max(ids.bound());
     }
 
-    /// Inserts code before the instruction at `at`, or before what replaces it.
+    /// Inserts code before the instruction at `at`, or before its replacement.
     pub fn insert(&mut self, at: usize, code: &Code) {
         self.insert_ranked(at, Rank::Insertion, code);
     }

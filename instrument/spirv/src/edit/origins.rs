@@ -4,7 +4,7 @@
 //! kept instruction              its own origin
 //! replacement                   that of the replaced instruction
 //! copy (`Code::copy`)           that of the copied instruction, also where the copy replaces or follows another one
-//! instruction after a mark      that of the marked instruction (`Code::mark_origin`): planted code names what it guards
+//! instruction after a mark      that of the marked instruction (`Code::mark_origin`): planted code names the guarded instruction
 //! other inserted instructions   none
 //! ```
 //!

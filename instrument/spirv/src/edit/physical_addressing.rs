@@ -7,7 +7,7 @@ use crate::op::{addressing_model, capability};
 use crate::words::version;
 use crate::{Literal, op};
 
-/// Declares what accesses by device address need (SPV_KHR_physical_storage_buffer).
+/// Declares the extension, capability and addressing model of accesses by device address (SPV_KHR_physical_storage_buffer).
 pub fn declare_physical_addressing(index: &Index<'_>, out: &mut Emitter, edits: &mut Edits) {
     const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
     if !index.has_capability(capability::PhysicalStorageBufferAddresses) {

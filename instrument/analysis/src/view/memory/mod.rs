@@ -1,6 +1,6 @@
 //! Memory in SSA form: the stores that each load of a function may read, and the readers of each store.
 //!
-//! A definition is what a cell holds from a point on: its value at the start of the function, what an access leaves there, or a phi
+//! A definition is the contents of a cell from a point on: its value at the start of the function, the result of an access, or a phi
 //! where paths with different definitions meet. Phis are placed at the dominance frontiers of the blocks with definitions (Cytron et
 //! al., "Efficiently Computing Static Single Assignment Form"), for cells that a block reads before it writes them.
 

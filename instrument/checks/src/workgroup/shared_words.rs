@@ -1,4 +1,4 @@
-//! Shared memory of the checks: words that are 0 when the code of an entry point begins.
+//! Words of the checks in shared memory, which are 0 when the code of an entry point begins.
 //!
 //! ```text
 //! %vkabort_shadow = Variable Workgroup            an array of words
@@ -40,9 +40,9 @@ const MESH_SHARED_BYTES: u32 = 12 << 10;
 /// array of `uvec2` to 8 bytes behind it.
 const ALIGNED_WORDS: u32 = 4;
 
-/// Words in shared memory, and what an invocation knows of its workgroup.
+/// Words of the checks in shared memory, and variables that identify an invocation in its workgroup.
 #[derive(Debug)]
-pub(crate) struct WorkgroupShadow {
+pub(crate) struct SharedWords {
     variable: Option<Id>,
     words: u32,
     /// Words that shared memory has room for.
@@ -63,7 +63,7 @@ pub(crate) struct WorkgroupShadow {
     entry_points: BTreeSet<u32>,
 }
 
-impl WorkgroupShadow {
+impl SharedWords {
     pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
         let is_explicit = index.has_capability(capability::WorkgroupMemoryExplicitLayoutKHR);
         let used = shared_bytes(index, options).filter(|_| !is_explicit);
@@ -120,8 +120,8 @@ impl WorkgroupShadow {
         left.is_some()
     }
 
-    /// Code in a function that is reached like this uses the words or variables.
-    pub(crate) fn is_used(&mut self, reach: &Reach) {
+    /// Marks the words and variables as used by the entry points that reach a function.
+    pub(crate) fn mark_used(&mut self, reach: &Reach) {
         self.entry_points.extend(&reach.entry_points);
     }
 
@@ -167,7 +167,7 @@ impl WorkgroupShadow {
         })
     }
 
-    /// Writes the start of the entry points. Returns what is added to their interfaces: of built-ins, and of other variables.
+    /// Writes the start of the entry points. Returns the additions to their interfaces: built-ins, and other variables.
     pub(crate) fn write(
         &mut self,
         index: &Index<'_>,
