@@ -11,7 +11,7 @@ use super::barriers::counters::Barriers;
 use super::message::{Message, MessageWriter};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
-use vkabort_spirv::{Id, Inst, Literal, op};
+use vkabort_spirv::{Id, Inst, op};
 
 /// A guard, and the operands of its calls.
 pub(super) struct Guard {
@@ -31,22 +31,17 @@ pub(super) fn write_guard(
     guarded: &Inst<'_>,
 ) -> Guard {
     let (void, bool) = (out.void(), out.bool());
+    let values = message.variable_values();
+    let types: Vec<Id> = std::iter::once(bool).chain(values.map(|value| value.ty)).collect();
+    let function = out.fresh();
+    let (parameters, _) = out.begin_function(function, (void, &types));
     let mut arguments = vec![failed];
-    let mut parameters = vec![(bool, out.fresh())];
-    for value in message.variable_values() {
+    for (value, parameter) in message.variable_values().zip(parameters.iter().skip(1)) {
         arguments.push(value.id);
-        value.id = out.fresh();
-        parameters.push((value.ty, value.id));
+        value.id = *parameter;
     }
-    let types: Vec<Id> = parameters.iter().map(|(ty, _)| *ty).collect();
-    let function_type = out.function_type(void, &types);
-    let [function, entry, fail, go] = [(); 4].map(|()| out.fresh());
-    out.op(op::Function, (void, function, Literal(0), function_type));
-    for (ty, parameter) in &parameters {
-        out.op(op::FunctionParameter, (*ty, *parameter));
-    }
-    out.label(entry);
-    if let Some((_, failed)) = parameters.first() {
+    let [fail, go] = [(); 2].map(|()| out.fresh());
+    if let Some(failed) = parameters.first() {
         out.branch_if(*failed, fail, go, go);
     }
     out.label(fail);

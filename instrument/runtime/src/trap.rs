@@ -50,22 +50,14 @@ fn write_hang(runtime: &mut Runtime, out: &mut Emitter, block: Id) {
     let (uint, bool) = (out.uint(), out.bool());
     let [zero, one, iterations, scope] =
         [0, 1, runtime.hang_iterations, runtime.scope].map(|value| out.constant(value));
-    let [header, test, next, exit, i, next_i] = [(); 6].map(|()| out.fresh());
-    let [aborted, is_aborted, has_rounds, stays] = [(); 4].map(|()| out.fresh());
-    out.branch(header);
-    out.label(header);
-    out.phi(uint, i, &[(zero, block), (next_i, next)]);
-    out.op(op::LoopMerge, (exit, next, Literal(0)));
-    out.branch(test);
-    out.label(test);
-    let pointer = runtime.control(out, ABORTED);
-    out.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
-    out.op(op::INotEqual, (bool, is_aborted, aborted, zero));
-    out.op(op::ULessThan, (bool, has_rounds, i, iterations));
-    out.op(op::LogicalAnd, (bool, stays, is_aborted, has_rounds));
-    out.op(op::BranchConditional, (stays, next, exit));
-    out.label(next);
-    out.op(op::IAdd, (uint, next_i, i, one));
-    out.branch(header);
-    out.label(exit);
+    let stays = |out: &mut Emitter, [round]: [Id; 1]| {
+        let pointer = runtime.control(out, ABORTED);
+        let aborted = out.calculate(op::AtomicLoad, (pointer, scope, zero));
+        let is_aborted = out.emit(op::INotEqual, bool, (aborted, zero));
+        let has_rounds = out.emit(op::ULessThan, bool, (round, iterations));
+        (out.emit(op::LogicalAnd, bool, (is_aborted, has_rounds)), ())
+    };
+    out.loop_(block, [(uint, zero)], stays, |out, [round], ()| {
+        [out.calculate(op::IAdd, (round, one))]
+    });
 }

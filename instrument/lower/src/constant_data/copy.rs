@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::{decoration, storage_class};
-use vkabort_spirv::{Code, Id, Inst, Literal, Words, op};
+use vkabort_spirv::{Code, Id, Inst, Words, op};
 
 /// An object in memory, by a pointer that other functions can make again: a logical pointer into an object cannot be passed.
 #[derive(Clone)]
@@ -98,72 +98,54 @@ pub(super) fn copy(
     arguments.sort_unstable();
     arguments.dedup();
     let types: Vec<Id> = arguments.iter().map(|id| index.type_of(*id)).collect();
-    let ty = out.function_type(void, &types);
-    let [function, entry, header, test, body, next, merge] = [(); 7].map(|()| out.fresh());
-    let [step, has_more, next_step] = [(); 3].map(|()| out.fresh());
+    let function = out.fresh();
     out.name(function, "vkabort_copy_constants");
-    let caller = out.take_code();
-    out.op(op::Function, (void, function, Literal(0), ty));
-    let mut parameters: HashMap<Id, Id> = HashMap::default();
-    for (argument, ty) in arguments.iter().zip(&types) {
-        let parameter = out.emit(op::FunctionParameter, *ty, ());
-        if index.storage_class(*ty) == Some(storage_class::PhysicalStorageBuffer) {
-            out.decorate(parameter, decoration::Aliased, &[]);
+    out.continue_code(functions, |out| {
+        let (parameters, entry) = out.begin_function(function, (void, &types));
+        for ((parameter, argument), ty) in parameters.iter().zip(&arguments).zip(&types) {
+            if index.storage_class(*ty) == Some(storage_class::PhysicalStorageBuffer) {
+                out.decorate(*parameter, decoration::Aliased, &[]);
+            }
+            out.inherit_non_uniform(index, *argument, &[*parameter]);
         }
-        out.inherit_non_uniform(index, *argument, &[parameter]);
-        parameters.insert(*argument, parameter);
-    }
-    let chain: Vec<Id> = all.iter().map(|id| *parameters.get(id).unwrap_or(id)).collect();
-    let pointer_type = out.pointer(target.class, element);
-    let store = |out: &mut Emitter, at: Id, value: Id| {
-        let pointer = out.fresh();
-        out.inherit_non_uniform(index, target.pointer, &[pointer]);
-        out.op(op::AccessChain, (pointer_type, pointer, chain.as_slice(), at));
-        out.op(op::Store, (pointer, value, Words(access)));
-    };
-    let per_step = table.elements_per_step();
-    let (steps, rest) = (data.count as u32 / per_step, data.count as u32 % per_step);
-    let [zero, one, per_step_id, count] = [0, 1, per_step, steps].map(|value| out.constant(value));
-    out.label(entry);
-    out.branch(header);
-    out.label(header);
-    out.phi(uint, step, &[(zero, entry), (next_step, next)]);
-    out.op(op::LoopMerge, (merge, next, Literal(0)));
-    out.branch(test);
-    out.label(test);
-    out.op(op::ULessThan, (bool, has_more, step, count));
-    out.op(op::BranchConditional, (has_more, body, merge));
-    out.label(body);
-    let values = table.step(out, step, per_step);
-    let mut first = step;
-    if per_step > 1 {
-        first = out.fresh();
-        out.op(op::IMul, (uint, first, step, per_step_id));
-    }
-    for (number, value) in (0..).zip(values) {
-        let mut at = first;
-        if number > 0 {
-            at = out.fresh();
-            let number = out.constant(number);
-            out.op(op::IAdd, (uint, at, first, number));
+        let parameters: HashMap<Id, Id> = arguments.iter().copied().zip(parameters).collect();
+        let chain: Vec<Id> = all.iter().map(|id| *parameters.get(id).unwrap_or(id)).collect();
+        let pointer_type = out.pointer(target.class, element);
+        let store = |out: &mut Emitter, at: Id, value: Id| {
+            let pointer = out.fresh();
+            out.inherit_non_uniform(index, target.pointer, &[pointer]);
+            out.op(op::AccessChain, (pointer_type, pointer, chain.as_slice(), at));
+            out.op(op::Store, (pointer, value, Words(access)));
+        };
+        let per_step = table.elements_per_step();
+        let (steps, rest) = (data.count as u32 / per_step, data.count as u32 % per_step);
+        let [zero, one, per_step_id, count] = [0, 1, per_step, steps].map(|value| out.constant(value));
+        let has_more = |out: &mut Emitter, [step]: [Id; 1]| (out.emit(op::ULessThan, bool, (step, count)), ());
+        out.loop_(entry, [(uint, zero)], has_more, |out, [step], ()| {
+            let values = table.step(out, step, per_step);
+            let mut first = step;
+            if per_step > 1 {
+                first = out.calculate(op::IMul, (step, per_step_id));
+            }
+            for (number, value) in (0..).zip(values) {
+                let mut at = first;
+                if number > 0 {
+                    let number = out.constant(number);
+                    at = out.calculate(op::IAdd, (first, number));
+                }
+                store(out, at, value);
+            }
+            [out.calculate(op::IAdd, (step, one))]
+        });
+        if rest > 0 {
+            for (number, value) in (steps * per_step..).zip(table.step(out, count, rest)) {
+                let at = out.constant(number);
+                store(out, at, value);
+            }
         }
-        store(out, at, value);
-    }
-    out.branch(next);
-    out.label(next);
-    out.op(op::IAdd, (uint, next_step, step, one));
-    out.branch(header);
-    out.label(merge);
-    if rest > 0 {
-        for (number, value) in (steps * per_step..).zip(table.step(out, count, rest)) {
-            let at = out.constant(number);
-            store(out, at, value);
-        }
-    }
-    out.op(op::Return, ());
-    out.op(op::FunctionEnd, ());
-    functions.append(&out.take_code());
-    out.code = caller;
+        out.op(op::Return, ());
+        out.op(op::FunctionEnd, ());
+    });
     out.emit(op::FunctionCall, void, (function, arguments.as_slice()));
 }
 
