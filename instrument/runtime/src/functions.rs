@@ -153,3 +153,31 @@ impl Runtime {
         function
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vkabort_options::Options;
+    use vkabort_record::site::CodeHash;
+    use vkabort_spirv::index::Index;
+    use vkabort_spirv::words::Insts;
+
+    #[test]
+    fn a_shared_function_is_written_at_its_first_use_alone() {
+        let module = [0x0723_0203, 0x1_0500, 0, 1, 0, 3 << 16 | 14, 0, 1];
+        let index = Index::new(&module).expect("a memory model");
+        let mut out = Emitter::new(&index);
+        let mut runtime = Runtime::new(&index, &Options::default(), CodeHash::default(), false);
+        let functions = |runtime: &Runtime| {
+            let insts = Insts::new(&runtime.functions.words, 0);
+            insts.filter(|inst| inst.opcode() == op::Function).count()
+        };
+        assert_eq!(functions(&runtime), 0);
+        let poll = runtime.poll(&mut out);
+        assert_eq!((runtime.poll(&mut out), functions(&runtime)), (poll, 1));
+        let put_bytes = runtime.put_bytes(&mut out);
+        assert_eq!((runtime.put_bytes(&mut out), functions(&runtime)), (put_bytes, 2));
+        // The caller's code is not among them.
+        assert!(out.take_code().words.is_empty());
+    }
+}

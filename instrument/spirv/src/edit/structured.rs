@@ -86,3 +86,46 @@ impl Emitter {
         (current, behind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Inst;
+    use crate::index::Index;
+    use crate::words::Insts;
+
+    #[test]
+    fn a_loop_feeds_its_phis_with_the_state_that_its_body_computes() {
+        let module = [0x0723_0203, 0x1_0500, 0, 1, 0, 3 << 16 | 14, 0, 1];
+        let mut out = Emitter::new(&Index::new(&module).expect("a memory model"));
+        let (uint, bool, [zero, one, ten]) = (out.uint(), out.bool(), [0, 1, 10].map(|value| out.constant(value)));
+        let mut functions = Code::default();
+        let mut following = Id::NONE;
+        out.function(&mut functions, "count", (uint, &[]), |out, entry, _| {
+            let is_below = |out: &mut Emitter, [number]: [Id; 1]| (out.emit(op::ULessThan, bool, (number, ten)), ());
+            let ([number], _) = out.loop_(entry, [(uint, zero)], is_below, |out, [number], ()| {
+                following = out.calculate(op::IAdd, (number, one));
+                [following]
+            });
+            Some(number)
+        });
+        let insts: Vec<Inst<'_>> = Insts::new(&functions.words, 0).collect();
+        let find = |opcode: u16| {
+            insts
+                .iter()
+                .find(|inst| inst.opcode() == opcode)
+                .expect("an instruction")
+        };
+        let phi = find(op::Phi);
+        assert_eq!((phi.id(3), phi.id(5)), (zero, following));
+        assert_eq!(find(op::ReturnValue).id(1), phi.result());
+        // The block that the second value comes from is the continue target.
+        assert_eq!(phi.id(6), find(op::LoopMerge).id(2));
+        let labels: Vec<Id> = insts
+            .iter()
+            .filter(|inst| inst.opcode() == op::Label)
+            .map(Inst::result)
+            .collect();
+        assert_eq!(labels.len(), 5);
+    }
+}
