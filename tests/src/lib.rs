@@ -22,6 +22,7 @@ pub mod glsl;
 pub mod glsl_debug;
 pub mod golden_case;
 pub mod golden_diff;
+pub mod golden_digest;
 #[cfg(unix)]
 pub mod golden_pipelines;
 #[cfg(unix)]
