@@ -20,6 +20,7 @@ pub mod compile;
 pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
+pub mod glsl_request;
 pub mod golden_case;
 pub mod golden_diff;
 pub mod golden_digest;

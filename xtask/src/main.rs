@@ -133,7 +133,9 @@ enum Task {
         #[arg(long)]
         rows: bool,
     },
-    /// Install the test drivers, GPU drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
+    /// Install glslang into `.vkabort/`, from Debian unstable's package, and print its path. Needs Debian, and no root access.
+    Glslang,
+    /// Install the test drivers, GPU drivers, the compilers Slang and glslang, and SPIRV-Tools into `.vkabort/`.
     Drivers {
         /// Also Debian unstable's Mesa, loader and validation layer.
         #[arg(long)]
@@ -217,6 +219,7 @@ fn run(task: Task) -> Result<ExitCode> {
         }
         Task::Deny => deny::deny()?,
         Task::Bundle => bundle::bundle()?,
+        Task::Glslang => println!("{}", provision::bring_glslang(&mut None)?.display()),
         Task::Drivers { newest } => {
             provision::provision(newest)?;
             provision::report();
