@@ -8,6 +8,9 @@ use std::process::Command;
 use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
 use vkabort_test_kit::{e2e_failures, glslang, process, slang, spirv_tools};
 
+/// Environment variable of the end-to-end tests: every combination of driver and validation layer.
+const FULL_MATRIX: &str = "VKABORT_FULL_MATRIX";
+
 /// Runs every check. Stops at the first that fails.
 ///
 /// # Errors
@@ -33,6 +36,17 @@ pub fn test() -> Result<()> {
     result?;
     println!("\nAll checks passed.");
     Ok(())
+}
+
+/// Runs the end-to-end cases in every combination of driver and validation layer.
+///
+/// # Errors
+///
+/// A package cannot be installed, or a case fails.
+pub fn matrix() -> Result<()> {
+    set_up()?;
+    // Of the whole workspace, as `test`, so that nothing is built again.
+    process::run(linted(&["test", "--workspace", "--test", "e2e"]).env(FULL_MATRIX, "1"))
 }
 
 /// Runs the benchmarks with these arguments of the program `vkabort-bench`.
