@@ -12,6 +12,8 @@ mod plot;
 mod report;
 mod results;
 mod rewriting;
+#[cfg(has_spirv_tools)]
+mod round_trip;
 mod summary;
 
 use anyhow::{Context as _, Result, ensure};

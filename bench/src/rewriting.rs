@@ -1,10 +1,10 @@
 //! Time of a rewrite, and of SPIRV-Tools parsing and writing the same module without a pass, with and without the validation that
 //! its optimizer does by default. SPIRV-Tools does not support the new instructions, so its modules contain `OpUnreachable` instead.
 
-use anyhow::{Context, Result, ensure};
-use std::ffi::c_int;
+#[cfg(has_spirv_tools)]
+use crate::round_trip::round_trip;
+use anyhow::{Context, Result};
 use std::hint::black_box;
-use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Sanitize, instrument};
 use vkabort_oracle::words::without_extensions;
@@ -13,38 +13,6 @@ use vkabort_tests::glsl;
 use vkabort_tests::large_shader::shader;
 use vkabort_tests::measure::shaders::Variant;
 use vkabort_tests::measure::{shortest, shortest_of_each};
-
-/// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
-mod spirv_tools {
-    use std::ffi::{c_int, c_void};
-
-    /// `spv_binary_t`.
-    #[repr(C)]
-    pub struct Binary {
-        pub code: *mut u32,
-        pub words: usize,
-    }
-
-    // SAFETY: the signatures match `libspirv.h` of the version that the build script of glslang-sys links.
-    unsafe extern "C" {
-        pub fn spvOptimizerCreate(env: c_int) -> *mut c_void;
-        pub fn spvOptimizerDestroy(optimizer: *mut c_void);
-        pub fn spvOptimizerOptionsCreate() -> *mut c_void;
-        pub fn spvOptimizerOptionsSetRunValidator(options: *mut c_void, run: bool);
-        pub fn spvOptimizerOptionsDestroy(options: *mut c_void);
-        pub fn spvOptimizerRun(
-            optimizer: *mut c_void,
-            words: *const u32,
-            count: usize,
-            optimized: *mut *mut Binary,
-            options: *mut c_void,
-        ) -> c_int;
-        pub fn spvBinaryDestroy(binary: *mut Binary);
-    }
-}
-
-/// `SPV_ENV_VULKAN_1_3`.
-const VULKAN_1_3: c_int = 25;
 
 /// Samples, each of as many calls as take at least [`SAMPLE`].
 const SAMPLES: usize = 15;
@@ -202,21 +170,7 @@ fn rewrite(words: &[u32], options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Parses a module with SPIRV-Tools and writes it again without a pass.
-fn round_trip(words: &[u32], validates: bool) -> Result<()> {
-    let mut binary = ptr::null_mut();
-    // SAFETY: each object is created here and destroyed once; pointer and length come from the same slice.
-    unsafe {
-        let optimizer = spirv_tools::spvOptimizerCreate(VULKAN_1_3);
-        let options = spirv_tools::spvOptimizerOptionsCreate();
-        spirv_tools::spvOptimizerOptionsSetRunValidator(options, validates);
-        let result = spirv_tools::spvOptimizerRun(optimizer, words.as_ptr(), words.len(), &raw mut binary, options);
-        spirv_tools::spvOptimizerOptionsDestroy(options);
-        spirv_tools::spvOptimizerDestroy(optimizer);
-        ensure!(result == 0, "SPIRV-Tools refuses the module: {result}");
-        let written = NonNull::new(binary).context("SPIRV-Tools wrote no module")?;
-        black_box(written.as_ref().words);
-        spirv_tools::spvBinaryDestroy(binary);
-    }
-    Ok(())
+#[cfg(not(has_spirv_tools))]
+fn round_trip(_: &[u32], _: bool) -> Result<()> {
+    anyhow::bail!("SPIRV-Tools were not installed when the benchmark was built; `cargo xtask bench` installs them")
 }

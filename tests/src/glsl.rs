@@ -1,37 +1,37 @@
 //! Compiles the shaders of `shaders/` at run time.
 
-use crate::{files, shader_cache};
-use anyhow::{Context, Result, bail};
+use crate::{files, glsl_request, shader_cache};
+use anyhow::{Context, Result};
 use ash::vk::ShaderStageFlags;
-use glslang::{
-    Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
-    Target, VulkanVersion,
-};
 use std::fs;
 use std::path::{Path, PathBuf};
+use vkabort_oracle::words::from_bytes;
+use vkabort_test_kit::glslang;
+use vkabort_test_kit::scratch::folder_in;
+pub use vkabort_test_kit::spirv_tools::TargetEnv;
 
-/// File extensions of the shader stages, with glslang's and Vulkan's stage.
-#[rustfmt::skip]
-pub static STAGES: [(&str, ShaderStage, ShaderStageFlags); 14] = [
-    ("comp", ShaderStage::Compute, ShaderStageFlags::COMPUTE),
-    ("vert", ShaderStage::Vertex, ShaderStageFlags::VERTEX),
-    ("frag", ShaderStage::Fragment, ShaderStageFlags::FRAGMENT),
-    ("tesc", ShaderStage::TesselationControl, ShaderStageFlags::TESSELLATION_CONTROL),
-    ("tese", ShaderStage::TesselationEvaluation, ShaderStageFlags::TESSELLATION_EVALUATION),
-    ("geom", ShaderStage::Geometry, ShaderStageFlags::GEOMETRY),
-    ("task", ShaderStage::Task, ShaderStageFlags::TASK_EXT),
-    ("mesh", ShaderStage::Mesh, ShaderStageFlags::MESH_EXT),
-    ("rgen", ShaderStage::RayGeneration, ShaderStageFlags::RAYGEN_KHR),
-    ("rint", ShaderStage::Intersect, ShaderStageFlags::INTERSECTION_KHR),
-    ("rahit", ShaderStage::AnyHit, ShaderStageFlags::ANY_HIT_KHR),
-    ("rchit", ShaderStage::ClosestHit, ShaderStageFlags::CLOSEST_HIT_KHR),
-    ("rmiss", ShaderStage::Miss, ShaderStageFlags::MISS_KHR),
-    ("rcall", ShaderStage::Callable, ShaderStageFlags::CALLABLE_KHR),
+/// File extensions of the shader stages, which are also glslang's names, with Vulkan's stage.
+pub static STAGES: [(&str, ShaderStageFlags); 14] = [
+    ("comp", ShaderStageFlags::COMPUTE),
+    ("vert", ShaderStageFlags::VERTEX),
+    ("frag", ShaderStageFlags::FRAGMENT),
+    ("tesc", ShaderStageFlags::TESSELLATION_CONTROL),
+    ("tese", ShaderStageFlags::TESSELLATION_EVALUATION),
+    ("geom", ShaderStageFlags::GEOMETRY),
+    ("task", ShaderStageFlags::TASK_EXT),
+    ("mesh", ShaderStageFlags::MESH_EXT),
+    ("rgen", ShaderStageFlags::RAYGEN_KHR),
+    ("rint", ShaderStageFlags::INTERSECTION_KHR),
+    ("rahit", ShaderStageFlags::ANY_HIT_KHR),
+    ("rchit", ShaderStageFlags::CLOSEST_HIT_KHR),
+    ("rmiss", ShaderStageFlags::MISS_KHR),
+    ("rcall", ShaderStageFlags::CALLABLE_KHR),
 ];
 
-/// The row of a file extension.
-pub fn stage_of(extension: &str) -> Option<&'static (&'static str, ShaderStage, ShaderStageFlags)> {
-    STAGES.iter().find(|(of_stage, ..)| *of_stage == extension)
+/// Vulkan's stage of a file extension.
+pub fn stage_of(extension: &str) -> Option<ShaderStageFlags> {
+    let stage = STAGES.iter().find(|(of_stage, _)| *of_stage == extension);
+    stage.map(|(_, stage)| *stage)
 }
 
 /// Folder of the tests' shaders.
@@ -45,7 +45,7 @@ pub fn folder() -> PathBuf {
 ///
 /// The file does not exist or does not compile.
 pub fn compile(name: &str) -> Result<Vec<u32>> {
-    compile_file(&folder().join(name), VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+    compile_file(&folder().join(name), TargetEnv::Vulkan1_2)
 }
 
 /// Compiles a file. Its extension selects the stage.
@@ -53,9 +53,9 @@ pub fn compile(name: &str) -> Result<Vec<u32>> {
 /// # Errors
 ///
 /// The file does not exist or does not compile.
-pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
+pub fn compile_file(path: &Path, env: TargetEnv) -> Result<Vec<u32>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    compile_as(path, &text, version, spirv_version)
+    compile_as(path, &text, env)
 }
 
 /// Compiles `shaders/<name>` with a loop that does not end in place of each abort.
@@ -93,19 +93,15 @@ const ABORT_EXTENSION: &str = "#extension GL_EXT_abort : require\n";
 fn compile_edited(name: &str, edit: impl FnOnce(&str) -> Result<String>) -> Result<Vec<u32>> {
     let path = folder().join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    compile_as(&path, &edit(&text)?, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+    compile_as(&path, &edit(&text)?, TargetEnv::Vulkan1_2)
 }
 
 /// Compiles the text of a file.
-fn compile_as(path: &Path, text: &str, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let stage = extension.and_then(stage_of);
-    let (_, stage, _) = stage.with_context(|| format!("{} has no extension of a shader stage", path.display()))?;
-    let words = compile_text(text, *stage, version, spirv_version)?;
-    if words.is_empty() {
-        bail!("glslang returned no SPIR-V for {}", path.display());
-    }
-    Ok(words)
+fn compile_as(path: &Path, text: &str, env: TargetEnv) -> Result<Vec<u32>> {
+    let stage = path.extension().and_then(|extension| extension.to_str());
+    let stage = stage.filter(|stage| stage_of(stage).is_some());
+    let stage = stage.with_context(|| format!("{} has no extension of a shader stage", path.display()))?;
+    compile_text(text, stage, env)
 }
 
 /// Compiles a compute shader for Vulkan 1.2 and SPIR-V 1.5.
@@ -114,36 +110,29 @@ fn compile_as(path: &Path, text: &str, version: VulkanVersion, spirv_version: Sp
 ///
 /// The text does not compile.
 pub fn compile_compute(text: &str) -> Result<Vec<u32>> {
-    compile_text(
-        text,
-        ShaderStage::Compute,
-        VulkanVersion::Vulkan1_2,
-        SpirvVersion::SPIRV1_5,
-    )
+    compile_text(text, "comp", TargetEnv::Vulkan1_2)
 }
 
-/// Compiles GLSL.
+/// Compiles GLSL for a stage, named by its file extension.
 ///
 /// # Errors
 ///
 /// The text does not compile.
-pub fn compile_text(
-    text: &str,
-    stage: ShaderStage,
-    version: VulkanVersion,
-    spirv_version: SpirvVersion,
-) -> Result<Vec<u32>> {
-    let key = ("glsl", format!("{stage:?} {version:?} {spirv_version:?}"), text);
+pub fn compile_text(text: &str, stage: &str, env: TargetEnv) -> Result<Vec<u32>> {
+    let key = ("glsl", stage, env.name(), text);
     shader_cache::compiled(&key, || {
-        let compiler = Compiler::acquire().context("glslang cannot be initialized")?;
-        let source = ShaderSource::from(text.to_owned());
-        let options = CompilerOptions {
-            source_language: SourceLanguage::GLSL,
-            target: Target::Vulkan { version, spirv_version },
-            version_profile: None,
-            messages: ShaderMessage::DEFAULT | ShaderMessage::SPV_RULES | ShaderMessage::VULKAN_RULES,
-        };
-        let input = ShaderInput::new(&source, stage, &options, None::<&[(&str, Option<&str>)]>, None)?;
-        Ok(compiler.create_shader(input)?.compile()?)
+        run(&format!("shader.{stage}"), text, &["--target-env", env.name()])
     })
+}
+
+/// Runs glslang on the file `name` with this text.
+pub(crate) fn run(name: &str, text: &str, arguments: &[&str]) -> Result<Vec<u32>> {
+    let bytes = match cfg!(windows) {
+        true => glsl_request::send(name, text, arguments)?,
+        false => {
+            let scratch = folder_in(&std::env::temp_dir())?;
+            glslang::compile(scratch.path(), name, text, arguments)?
+        }
+    };
+    Ok(from_bytes(&bytes))
 }

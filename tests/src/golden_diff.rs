@@ -5,20 +5,25 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_by_key};
 use vkabort_oracle::op;
 use vkabort_oracle::words::{HEADER_WORDS, instructions, push, string, without_extensions};
 
-/// Functions of the runtime that most rewritten modules contain, without prefix. Each is hidden unless the case shows it.
-const RUNTIME: [&str; 11] = [
+/// Prefix of the names of functions that the rewriter adds.
+const PREFIX: &str = "%vkabort_";
+
+/// Functions of the runtime that many rewritten modules contain, without prefix. Each is hidden, and not part of the digest, unless
+/// the case shows it.
+const SHARED: [&str; 9] = [
     "reserve",
     "commit",
     "put_bytes",
     "poll",
-    "copy_constants",
     "write_record",
-    "print_reserve",
     "print0",
     "print1",
     "print2",
     "print5",
 ];
+
+/// Hidden unless the case shows it, but part of the digest, since it depends on the case.
+const COPY_CONSTANTS: &str = "copy_constants";
 
 /// Shown on request: the entry points that call the application's function and then write the record.
 const ENTRY: &str = "entry";
@@ -41,7 +46,7 @@ const COMMON: [&str; 9] = [
 
 /// Whether `show=` accepts a name.
 pub fn can_show(name: &str) -> bool {
-    RUNTIME.contains(&name) || [ENTRY, DECLARATIONS].contains(&name)
+    SHARED.contains(&name) || [COPY_CONSTANTS, ENTRY, DECLARATIONS].contains(&name)
 }
 
 /// Names of the ids of an assembled module, from id 1: the assembler numbers them by their first occurrence in the text.
@@ -108,6 +113,16 @@ pub fn disassemble_with_names(
         };
     }
     Ok(text)
+}
+
+/// The runtime's shared functions in a disassembled output, without those that are shown.
+pub fn shared_functions<'t>(after: &'t str, shown: &[String]) -> Vec<&'t str> {
+    let functions = after.lines().filter_map(|line| line.split_once(" = OpFunction "));
+    let is_shared = |id: &&str| {
+        id.strip_prefix(PREFIX)
+            .is_some_and(|name| SHARED.contains(&name) && shown.iter().all(|shown| shown != name))
+    };
+    functions.map(|(id, _)| id).filter(is_shared).collect()
 }
 
 /// The hunks that turn one disassembly into another, without context. A header names the function and block of the first new
@@ -199,8 +214,8 @@ struct Hidden<'t> {
 impl<'t> Hidden<'t> {
     fn new(after: &[Line<'t>], shown: &[String]) -> Self {
         let is_shown = |name: &str| shown.iter().any(|shown| shown == name);
-        let is_hidden = |line: &&Line<'t>| match line.function.and_then(|function| function.strip_prefix("%vkabort_")) {
-            Some(name) => RUNTIME.contains(&name) && !is_shown(name),
+        let is_hidden = |line: &&Line<'t>| match line.function.and_then(|function| function.strip_prefix(PREFIX)) {
+            Some(name) => (SHARED.contains(&name) || name == COPY_CONSTANTS) && !is_shown(name),
             None => line.text.contains(" = OpFunctionCall %void %vkabort_body") && !is_shown(ENTRY),
         };
         Self {

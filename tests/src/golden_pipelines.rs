@@ -10,7 +10,6 @@ use crate::pipeline::{Code, Pipeline};
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result};
 use ash::vk::{self, ShaderStageFlags as Stage};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -197,23 +196,18 @@ const MESH: &str = "#version 460\n#extension GL_EXT_mesh_shader : require\nlayou
 
 /// Creates the pipeline of a stage, with those that it needs besides.
 fn create_one(device: &Device<'_>, code: Code<'_>, stage: Stage) -> Result<()> {
-    let before: &[(ShaderStage, &str)] = match stage {
-        Stage::FRAGMENT | Stage::GEOMETRY | Stage::TESSELLATION_CONTROL => &[(ShaderStage::Vertex, VERTEX)],
-        Stage::TESSELLATION_EVALUATION => &[
-            (ShaderStage::Vertex, VERTEX),
-            (ShaderStage::TesselationControl, CONTROL),
-        ],
+    let before: &[(&str, &str)] = match stage {
+        Stage::FRAGMENT | Stage::GEOMETRY | Stage::TESSELLATION_CONTROL => &[("vert", VERTEX)],
+        Stage::TESSELLATION_EVALUATION => &[("vert", VERTEX), ("tesc", CONTROL)],
         _ => &[],
     };
-    let after: &[(ShaderStage, &str)] = match stage {
-        Stage::TESSELLATION_CONTROL => &[(ShaderStage::TesselationEvaluation, EVALUATION)],
-        Stage::TASK_EXT => &[(ShaderStage::Mesh, MESH)],
+    let after: &[(&str, &str)] = match stage {
+        Stage::TESSELLATION_CONTROL => &[("tese", EVALUATION)],
+        Stage::TASK_EXT => &[("mesh", MESH)],
         _ => &[],
     };
-    let compile = |stages: &[(ShaderStage, &str)]| {
-        let compile = |(stage, text): &(ShaderStage, &str)| {
-            glsl::compile_text(text, *stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
-        };
+    let compile = |stages: &[(&str, &str)]| {
+        let compile = |(stage, text): &(&str, &str)| glsl::compile_text(text, stage, glsl::TargetEnv::Vulkan1_2);
         stages.iter().map(compile).collect::<Result<Vec<_>>>()
     };
     let (before, after) = (compile(before)?, compile(after)?);

@@ -20,8 +20,10 @@ pub mod compile;
 pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
+pub mod glsl_request;
 pub mod golden_case;
 pub mod golden_diff;
+pub mod golden_digest;
 #[cfg(unix)]
 pub mod golden_pipelines;
 #[cfg(unix)]

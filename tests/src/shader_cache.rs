@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_oracle::words::{from_bytes, to_bytes};
-use vkabort_test_kit::{root, spirv_tools, target};
+use vkabort_test_kit::{glslang, root, spirv_tools, target};
 
 /// Environment variable with the folder. Without it, every call compiles.
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
@@ -27,7 +27,8 @@ const COMPILERS: [&str; 4] = [
 /// `Cargo.lock` cannot be read, or the folder cannot be created.
 pub fn folder() -> Result<PathBuf> {
     let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
-    let folder = target().join("shader_cache").join(hash(&(lock, COMPILERS)));
+    let glslang = fs::read_to_string(glslang::folder().join("version")).unwrap_or_default();
+    let folder = target().join("shader_cache").join(hash(&(lock, glslang, COMPILERS)));
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }

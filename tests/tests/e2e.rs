@@ -12,7 +12,7 @@ use vkabort_test_kit::layer::{LIBRARY_FILE, Layer, write_manifests};
 use vkabort_test_kit::{i686, target, wine};
 use vkabort_tests::case::{RUNNER, slowdown};
 use vkabort_tests::harness::{self, Placement, System, Target};
-use vkabort_tests::{cases, shader_cache};
+use vkabort_tests::{cases, glsl_request, shader_cache};
 
 fn main() -> ExitCode {
     run().unwrap_or_else(|error| {
@@ -78,6 +78,9 @@ fn run() -> Result<ExitCode> {
             words.chain([own]).collect(),
         );
         cases.iter_mut().for_each(|case| case.limit *= slowdown());
+    }
+    if let System::Wine(_) = builds.system {
+        glsl_request::serve(shader_cache::folder()?);
     }
     let base = Target {
         driver: None,

@@ -1,10 +1,10 @@
 //! The SPIR-V of the Rust examples equals their compiled GLSL with debug information.
 
 use anyhow::{Context, Result};
-use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
 use std::path::Path;
 use vkabort_oracle::words::to_bytes;
 use vkabort_test_kit::root;
+use vkabort_tests::glsl::TargetEnv;
 use vkabort_tests::glsl_debug::{self, Form};
 use vkabort_tests::word_strings::with_word_strings;
 
@@ -14,8 +14,7 @@ const BLESS: &str = "VKABORT_BLESS";
 #[test]
 fn the_demos_spirv_matches_its_glsl() -> Result<()> {
     let folder = root().join("examples/demo/shaders");
-    let versions = (Vulkan::Vulkan1_1, Spirv::SPIRV1_3);
-    let words = glsl_debug::compile_for(&folder, "look_up.comp", Form::NonSemantic, versions, "")?;
+    let words = glsl_debug::compile_for(&folder, "look_up.comp", Form::NonSemantic, TargetEnv::Vulkan1_1, &[])?;
     compare(&folder.join("look_up.spv"), &words)?;
     compare(&folder.join("look_up_words.spv"), &with_word_strings(&words)?)
 }
@@ -23,15 +22,14 @@ fn the_demos_spirv_matches_its_glsl() -> Result<()> {
 #[test]
 fn the_cubes_spirv_matches_its_glsl() -> Result<()> {
     let folder = root().join("examples/cube/shaders");
-    let compile = |name: &str, preamble| {
-        let versions = (Vulkan::Vulkan1_2, Spirv::SPIRV1_5);
-        glsl_debug::compile_for(&folder, name, Form::NonSemantic, versions, preamble)
+    let compile = |name: &str, definitions: &[&str]| {
+        glsl_debug::compile_for(&folder, name, Form::NonSemantic, TargetEnv::Vulkan1_2, definitions)
     };
     for name in ["cube.vert", "cube.frag", "pattern.comp", "text.vert", "text.frag"] {
-        compare(&folder.join(format!("{name}.spv")), &compile(name, "")?)?;
+        compare(&folder.join(format!("{name}.spv")), &compile(name, &[])?)?;
     }
     for name in ["cube.vert", "cube.frag", "pattern.comp"] {
-        let words = with_word_strings(&compile(name, "#define ABORTS\n")?)?;
+        let words = with_word_strings(&compile(name, &["-DABORTS"])?)?;
         compare(&folder.join(format!("{name}.aborts.spv")), &words)?;
     }
     Ok(())

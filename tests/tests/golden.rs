@@ -11,11 +11,12 @@
 //! +added instruction
 //! ```
 //!
-//! The digest is the XXH3 of every word of the output, so that a case proves the whole output, bit by bit. The hunks below it are
-//! for people: they compare the disassembled input and output, with the input's names. They omit functions of the runtime unless
-//! `show=NAME` names them, the entry points that write the record unless `show=entry` is given, and added types, constants and
-//! other common declarations unless `show=declarations` is given. The lowered extensions are shown as core instructions, except
-//! aborts.
+//! The digest proves the output but for the numbers of ids and the order of declarations ([`vkabort_tests::golden_digest`]). The
+//! hunks below it are for people: they compare the disassembled input and output, with the input's names. Both omit the shared
+//! functions of the runtime unless `show=NAME` names them: the cases of `runtime`, `record`, `message` and `trap` show them with each
+//! option that changes them. The hunks also omit the entry points that write the record unless `show=entry` is given, and added
+//! types, constants and other common declarations unless `show=declarations` is given. The lowered extensions are shown as core
+//! instructions, except aborts.
 //!
 //! The expected part is instead `;; error` with the error's text, `;; unchanged`, with `output=sites` `;; sites` with the site
 //! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to
@@ -36,8 +37,8 @@ use vkabort_record::site_values::{Part, Place, SiteValues, Variable};
 use vkabort_test_kit::spirv_tools::{disassemble, validate, validate_with_newest};
 use vkabort_tests::assembly::assemble_for;
 use vkabort_tests::golden_case::{GoldenCase, Output, files, input};
-use vkabort_tests::golden_diff::{disassemble_with_names, hunks, id_names};
-use xxhash_rust::xxh3::xxh3_64;
+use vkabort_tests::golden_diff::{disassemble_with_names, hunks, id_names, shared_functions};
+use vkabort_tests::golden_digest::digest;
 
 /// Minimum number of files: fewer mean that the folder is wrong.
 const MIN_FILES: usize = 25;
@@ -142,9 +143,10 @@ fn check(path: &Path) -> Result<()> {
                     let names = id_names(&module, &words)?;
                     let before = disassemble_with_names(&words, &names, disassemble)?;
                     output = disassemble_with_names(&out.words, &names, disassemble)?;
+                    let omitted = shared_functions(&output, &case.shown);
                     format!(
                         "\n;; output\n; digest {:016x}\n{kept}{reason}{}",
-                        xxh3_64(&bytes(&out.words)),
+                        digest(&out.words, &output, &names, &omitted),
                         hunks(&before, &output, &case.shown)
                     )
                 }

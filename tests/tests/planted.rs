@@ -1,7 +1,6 @@
 //! Every GLSL shader of the tests and of the examples without includes takes all checks of the sanitizer.
 
 use anyhow::{Context, Result, bail, ensure};
-use glslang::{SpirvVersion, VulkanVersion};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{
     Check, Checks, Hooks, LoweredFeatures, Options, Outcome, instrument, instrument_with, module_hash,
@@ -47,7 +46,7 @@ fn collect(folder: &Path, shaders: &mut Vec<PathBuf>) -> Result<()> {
 
 /// Plants all checks, lowers the aborts or keeps them, and validates. Returns the number of planted aborts.
 fn plant(path: &Path) -> Result<usize> {
-    let words = compile_file(path, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)?;
+    let words = compile_file(path, TargetEnv::Vulkan1_2)?;
     let mut planted = 0;
     for lowers in [LoweredFeatures::default(), LoweredFeatures::ALL] {
         let mut options = Options {

@@ -23,8 +23,8 @@ const NAME: &str = "vkabort-bundle";
 ///
 /// A build fails, or a program needs a newer glibc than it may.
 pub fn bundle() -> Result<()> {
-    debian::require(&[("c++", "g++"), ("objdump", "binutils")], "building the bundle")?;
-    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is that of packages.
+    debian::require(&[("objdump", "binutils")], "building the bundle")?;
+    // The dev profile reuses the build of the tests. The benchmarks measure the layer, which is that of packages.
     let built = cargo::build(&["-p", "vkabort-tests", "--bin", "vkabort-e2e"])?;
     let built = built.get("vkabort-e2e").context("cargo did not build vkabort-e2e")?;
     let built = Built::new(built, Profile::Dist)?;

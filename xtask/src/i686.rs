@@ -4,7 +4,7 @@
 use crate::debian::Archive;
 use crate::manifests::write_driver_manifest;
 use crate::times::Times;
-use crate::{toolchain, zig};
+use crate::{provision, toolchain, zig};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn test() -> Result<()> {
 }
 
 fn run_all(times: &mut Times) -> Result<()> {
-    times.measure("set-up", unpack_system)?;
+    times.measure("set-up", set_up)?;
     times.measure("unit tests", unit_tests)?;
     times.measure("building", build)?;
     times.measure("`vkabort run` of 64 bits", run_from_64_bits)?;
@@ -60,6 +60,11 @@ fn run_all(times: &mut Times) -> Result<()> {
         harness.env(PROGRAMS, built("")).env("VKABORT_REQUIRE_DRIVERS", "1");
         process::run(&mut harness)
     })
+}
+
+fn set_up() -> Result<()> {
+    provision::bring_glslang(&mut None)?;
+    unpack_system()
 }
 
 /// Unpacks Debian's lavapipe for i386 with everything that it needs, unless it is there.

@@ -86,6 +86,9 @@ enum Task {
         /// Programs that know nothing of aborts, without the layer and with it: equal results, and no report.
         #[arg(long, conflicts_with_all = ["windows", "arm64", "i686"])]
         apps: bool,
+        /// The end-to-end cases in every combination of driver and validation layer.
+        #[arg(long, conflicts_with_all = ["windows", "arm64", "i686", "apps"])]
+        matrix: bool,
         /// With --apps: also under the layer's sanitizer.
         #[arg(long, requires = "apps")]
         sanitize: bool,
@@ -133,7 +136,9 @@ enum Task {
         #[arg(long)]
         rows: bool,
     },
-    /// Install the test drivers, GPU drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
+    /// Install glslang into `.vkabort/`, from Debian unstable's package, and print its path. Needs Debian, and no root access.
+    Glslang,
+    /// Install the test drivers, GPU drivers, the compilers Slang and glslang, and SPIRV-Tools into `.vkabort/`.
     Drivers {
         /// Also Debian unstable's Mesa, loader and validation layer.
         #[arg(long)]
@@ -193,6 +198,7 @@ fn run(task: Task) -> Result<ExitCode> {
             let option = if sanitize { " --sanitize" } else { "" };
             last_runs::record(&format!("cargo xtask test --apps{option}"), || apps::test(sanitize))?;
         }
+        Task::Test { matrix: true, .. } => last_runs::record("cargo xtask test --matrix", test::matrix)?,
         Task::Test { .. } => test::test()?,
         Task::Bench { arguments } => test::bench(&arguments)?,
         Task::Fuzz { minutes } => last_runs::record("cargo xtask fuzz", || fuzz::fuzz(minutes))?,
@@ -217,6 +223,7 @@ fn run(task: Task) -> Result<ExitCode> {
         }
         Task::Deny => deny::deny()?,
         Task::Bundle => bundle::bundle()?,
+        Task::Glslang => println!("{}", provision::bring_glslang(&mut None)?.display()),
         Task::Drivers { newest } => {
             provision::provision(newest)?;
             provision::report();

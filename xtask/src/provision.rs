@@ -5,9 +5,10 @@ use crate::manifests::{write_driver_manifest, write_validation_manifest};
 use crate::{gpu_drivers, wheel};
 use anyhow::{Context, Result, bail};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use vkabort_test_kit::drivers::{self, LIBRARIES, TestDriver, has_loader};
-use vkabort_test_kit::{gpu_drivers as real_gpus, slang, spirv_tools, store};
+use vkabort_test_kit::{glslang, gpu_drivers as real_gpus, process, slang, spirv_tools, store};
 
 /// Installs everything that the tests need, unless it is there; with `newest`, also Debian unstable's drivers.
 ///
@@ -25,6 +26,7 @@ pub fn provision(newest: bool) -> Result<()> {
     if !gpu_drivers::are_installed() {
         gpu_drivers::install(opened(&mut archive)?)?;
     }
+    bring_glslang(&mut archive)?;
     wheel::install_slang()?;
     wheel::install_spirv_tools()
 }
@@ -58,6 +60,45 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     fs::rename(&fresh, &folder)?;
     println!("{}: unpacked {version} into {}", driver.name(), folder.display());
     Ok(())
+}
+
+/// Installs the GLSL compiler, unless it is there: Debian unstable's program, with the libraries that it needs.
+///
+/// # Errors
+///
+/// As [`provision`].
+pub fn bring_glslang(archive: &mut Option<Archive>) -> Result<PathBuf> {
+    if let Ok(found) = glslang::find() {
+        return Ok(found);
+    }
+    let folder = glslang::folder();
+    let fresh = folder.with_extension("new");
+    let _ = fs::remove_dir_all(&fresh);
+    let _ = fs::remove_dir_all(&folder);
+    let unpacked = fresh.join("unpacked");
+    let unstable = opened(archive)?.other_release(gpu_drivers::UNSTABLE)?;
+    let version = unstable.version("glslang-tools", false)?;
+    let packages = ["glslang-tools", "libc6", "libgcc-s1", "libstdc++6"];
+    unstable.unpack(&packages, false, &unpacked)?;
+    for part in ["bin", "lib"] {
+        fs::create_dir_all(fresh.join(part))?;
+    }
+    let [script, files @ ..] = glslang::FILES;
+    for file in files {
+        let name = Path::new(file).file_name().unwrap_or_default();
+        let from = match file == glslang::PROGRAM {
+            true => unpacked.join("usr/bin").join(name),
+            false => unpacked.join(LIBRARIES).join(name),
+        };
+        fs::copy(&from, fresh.join(file)).with_context(|| format!("the packages have no {}", from.display()))?;
+    }
+    fs::write(fresh.join(script), glslang::SCRIPT_TEXT)?;
+    process::output(Command::new("chmod").arg("+x").arg(fresh.join(script)))?;
+    fs::write(fresh.join("version"), &version)?;
+    fs::remove_dir_all(&unpacked)?;
+    fs::rename(&fresh, &folder)?;
+    println!("glslang: unpacked version {version} into {}", folder.display());
+    glslang::find().map_err(anyhow::Error::msg)
 }
 
 /// Opens the package lists when they are first needed.
@@ -140,6 +181,10 @@ pub fn report() {
     match drivers::validation_layer(None) {
         Ok(folder) => println!("validation layer: {}", folder.display()),
         Err(reason) => println!("validation layer: {reason}"),
+    }
+    match glslang::find() {
+        Ok(program) => println!("glslang: {}", program.display()),
+        Err(reason) => println!("glslang: {reason}"),
     }
     match slang::find() {
         Ok(library) => println!("slang: {}", library.display()),

@@ -38,12 +38,13 @@ const CASES: [&str; 7] = [
 /// Further paths in packages.
 const PACKAGED: [&str; 5] = ["cli", "decode", "examples", "windows", "xtask/src/dist"];
 
-const SLOW: [Slow; 13] = [
+const SLOW: [Slow; 14] = [
     (&["sanitize", "address"], &CASES),
     (&["sanitize", "thread"], &CASES),
     (&["sanitize", "memcheck"], &CASES),
     (&["sanitize", "miri"], &[]),
     (&["fuzz"], &["tests/oracle", "tests/fuzz/fuzz_targets"]),
+    (&["test", "--matrix"], &CASES),
     (&["test", "--windows"], &["windows", "cli", "tests"]),
     (&["test", "--arm64"], &["cli", "examples"]),
     (&["test", "--i686"], &CASES),

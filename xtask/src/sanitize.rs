@@ -2,10 +2,8 @@
 //! tests; `xtask/last_runs.md` has the outcome of the last run.
 
 use crate::{debian, last_runs, provision, toolchain};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
-use serde_json::Value;
-use std::process::Stdio;
 use vkabort_test_kit::{process, target};
 
 /// The end-to-end cases that all parts run: on the test driver, which is Rust of this repository, without foreign layers.
@@ -77,17 +75,12 @@ pub fn sanitize(parts: &[Part]) -> Result<()> {
 fn sanitizer(name: &str) -> Result<()> {
     toolchain::add_library_source()?;
     let host = toolchain::host()?;
-    let glslang = glslang(&host)?;
     let runner = toolchain::target_variable(&host, "RUNNER");
     // As root, ThreadSanitizer would move mappings at fixed addresses outside its own ranges to address 0, and end there.
     let without_page_0 = "setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio";
     let cargo = |words: &[&str]| {
-        let mut command = toolchain::cargo(&[]);
-        for setting in &glslang {
-            command.args(["--config", setting]);
-        }
+        let mut command = toolchain::cargo(words);
         command
-            .args(words)
             // Sanitizers and `build-std` are unstable.
             .env("RUSTC_BOOTSTRAP", "1")
             .env(
@@ -110,41 +103,13 @@ fn sanitizer(name: &str) -> Result<()> {
     process::run(tests.args(["--", CASES]))
 }
 
-/// Cargo settings that replace the build of glslang by that of the ordinary tests. It is C++ of which no case here
-/// runs any, and gcc's instrumentation would need gcc's runtime.
-fn glslang(host: &str) -> Result<[String; 2]> {
-    let output = toolchain::cargo(&[
-        "build",
-        "--package",
-        "vkabort-tests",
-        "--message-format=json-render-diagnostics",
-    ])
-    .stderr(Stdio::inherit())
-    .output()
-    .context("cannot start Cargo")?;
-    let output = String::from_utf8_lossy(&output.stdout);
-    let messages = output
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let built = messages
-        .filter(|message| message["reason"] == "build-script-executed")
-        .find(|message| message["linked_libs"].to_string().contains("static=glslang"))
-        .context("the build of vkabort-tests did not build glslang")?;
-    // A list of strings in JSON is one in TOML.
-    let setting = |key: &str, list: &str| format!("target.{host}.glslang.{key}={}", built[list]);
-    Ok([
-        setting("rustc-link-search", "linked_paths"),
-        setting("rustc-link-lib", "linked_libs"),
-    ])
-}
-
 fn memcheck() -> Result<()> {
     debian::require(&[("valgrind", "valgrind")], "memcheck")?;
     let mut command = toolchain::cargo(&["test", "--release", "--package", "vkabort-tests", "--test", "e2e"]);
     command.args(["--", CASES]);
     command.env(
         "VKABORT_RUNNER",
-        "valgrind --quiet --error-exitcode=99 --trace-children=yes",
+        "valgrind --quiet --error-exitcode=99 --trace-children=yes --trace-children-skip=*/bin/glslang",
     );
     process::run(&mut command)
 }

@@ -6,7 +6,10 @@ use anyhow::Result;
 use std::fs;
 use std::process::Command;
 use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
-use vkabort_test_kit::{e2e_failures, process, slang, spirv_tools};
+use vkabort_test_kit::{e2e_failures, glslang, process, slang, spirv_tools};
+
+/// Environment variable of the end-to-end tests: every combination of driver and validation layer.
+const FULL_MATRIX: &str = "VKABORT_FULL_MATRIX";
 
 /// Runs every check. Stops at the first that fails.
 ///
@@ -35,6 +38,17 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
+/// Runs the end-to-end cases in every combination of driver and validation layer.
+///
+/// # Errors
+///
+/// A package cannot be installed, or a case fails.
+pub fn matrix() -> Result<()> {
+    set_up()?;
+    // Of the whole workspace, as `test`, so that nothing is built again.
+    process::run(linted(&["test", "--workspace", "--test", "e2e"]).env(FULL_MATRIX, "1"))
+}
+
 /// Runs the benchmarks with these arguments of the program `vkabort-bench`.
 ///
 /// # Errors
@@ -61,8 +75,7 @@ fn run_all(times: &mut Times) -> Result<()> {
     times.measure("generated sources", || generate::generate(true))?;
     times.measure("dependencies", deny::deny)?;
     times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    // Always the whole workspace: with some of its packages, dependencies would have other features, and
-    // the C++ of glslang would be built again.
+    // Always the whole workspace: with some of its packages, dependencies would have other features, and be built again.
     times.measure("building and linting", || {
         process::run(&mut linted(&["build", "--workspace", "--all-targets"]))
     })?;
@@ -91,9 +104,12 @@ fn cargo(words: &[&str]) -> Command {
 }
 
 fn set_up() -> Result<()> {
-    // glslang, which compiles the tests' shaders, is C++.
-    debian::require(&[("c++", "g++")], "building the tests")?;
-    let examples = [("cmake", "cmake"), ("pkg-config", "pkg-config"), debian::VULKAN_HEADERS];
+    let examples = [
+        ("c++", "g++"),
+        ("cmake", "cmake"),
+        ("pkg-config", "pkg-config"),
+        debian::VULKAN_HEADERS,
+    ];
     debian::require(&examples, "building the examples in C")?;
     // Programs that do not use the extension, and a display for one of them.
     let programs = [
@@ -127,6 +143,7 @@ fn set_up() -> Result<()> {
         driver.find().map_err(anyhow::Error::msg)?;
     }
     slang::find().map_err(anyhow::Error::msg)?;
+    glslang::find().map_err(anyhow::Error::msg)?;
     spirv_tools::find("spirv-val").map_err(anyhow::Error::msg)?;
     provision::report();
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::cargo::{self, Profile};
 use crate::layer::LIBRARY_FILE;
-use crate::{process, root, spirv_tools};
+use crate::{glslang, process, root, spirv_tools};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub const COMMAND: &str = "vkabort";
 pub const ABOUT: &str = "about";
 /// Folder of the SPIRV-Tools programs.
 pub const SPIRV_TOOLS: &str = "spirv-tools";
+/// Folder of the GLSL compiler.
+pub const GLSLANG: &str = "glslang";
 /// Folder of shaders and expected reports.
 pub const FILES: &str = "files";
 
@@ -63,6 +65,10 @@ impl Built {
         for program in spirv_tools::PROGRAMS {
             let found = spirv_tools::find(program).map_err(anyhow::Error::msg)?;
             files.push((found, format!("{SPIRV_TOOLS}/{program}")));
+        }
+        for file in glslang::FILES {
+            glslang::find().map_err(anyhow::Error::msg)?;
+            files.push((glslang::folder().join(file), format!("{GLSLANG}/{file}")));
         }
         for part in ["shaders", "reports"] {
             add_folder(&root().join("tests").join(part), &format!("{FILES}/{part}"), &mut files)?;

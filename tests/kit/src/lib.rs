@@ -11,6 +11,7 @@ pub mod decoder;
 pub mod display;
 pub mod drivers;
 pub mod environment;
+pub mod glslang;
 pub mod gpu_drivers;
 pub mod i686;
 pub mod layer;

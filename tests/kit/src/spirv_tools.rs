@@ -30,7 +30,8 @@ pub enum TargetEnv {
 }
 
 impl TargetEnv {
-    fn name(self) -> &'static str {
+    /// Name for SPIRV-Tools.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Vulkan1_0 => "vulkan1.0",
             Self::Vulkan1_1 => "vulkan1.1",

@@ -12,7 +12,7 @@ pub(super) const CASES: &[Case] = cases! {
     "debug_info::of_the_newest_version_without_an_abort" => silent_run(device), silent();
 };
 
-/// A shader with functions, as `glslang -gVS` compiles it: the command imports version 102 of the instruction set, the library
+/// A shader with functions, as `glslang -gVS` compiles it: the command imports version 102 of the instruction set, the other cases
 /// 100. SwiftShader ends the process on a `DebugFunctionDefinition` of version 102 in a function that is not an entry point.
 fn shader() -> Result<Vec<u32>> {
     let (old, new) = (b"NonSemantic.Shader.DebugInfo.100", b"NonSemantic.Shader.DebugInfo.102");

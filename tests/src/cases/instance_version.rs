@@ -7,7 +7,6 @@ use crate::glsl;
 use crate::vk::{Buffer, Device, ExtraDeviceInfo, Gpu, Kernel, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::vk;
-use glslang::{SpirvVersion, VulkanVersion};
 use std::ffi::CStr;
 
 pub(super) const CASES: &[Case] = cases! {
@@ -25,7 +24,7 @@ const QUERIES: [&CStr; 1] = [ash::khr::get_physical_device_properties2::NAME];
 
 fn shader() -> Result<Vec<u32>> {
     let path = glsl::folder().join("abort/entry_point.comp");
-    glsl::compile_file(&path, VulkanVersion::Vulkan1_0, SpirvVersion::SPIRV1_0)
+    glsl::compile_file(&path, glsl::TargetEnv::Vulkan1_0)
 }
 
 fn create(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {

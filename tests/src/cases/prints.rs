@@ -211,9 +211,8 @@ fn helpers(gpu: &Gpu) -> Result<()> {
                 if (gl_HelperInvocation) { debugPrintfEXT(\"a helper\"); }
                 color = vec4(1.0) + 0.0 * dFdx(gl_FragCoord);
             }",
-            glslang::ShaderStage::Fragment,
-            glslang::VulkanVersion::Vulkan1_2,
-            glslang::SpirvVersion::SPIRV1_5,
+            "frag",
+            glsl::TargetEnv::Vulkan1_2,
         ),
     };
     let shaders = compile_stages_by(&["sanitize/half.vert", "helper.frag"], compile)?;
@@ -229,12 +228,7 @@ fn of_version(context: &Context, version: u32) -> Result<()> {
         #extension GL_EXT_debug_printf : require
         layout(local_size_x = 32) in;
         void main() { if (gl_GlobalInvocationID.x == 3u) { debugPrintfEXT(\"here\"); } }";
-    let spirv = glsl::compile_text(
-        text,
-        glslang::ShaderStage::Compute,
-        glslang::VulkanVersion::Vulkan1_0,
-        glslang::SpirvVersion::SPIRV1_0,
-    )?;
+    let spirv = glsl::compile_text(text, "comp", glsl::TargetEnv::Vulkan1_0)?;
     run(&without_abort(&gpu)?, &spirv, &marked(&[]))?.succeeded().map(drop)
 }
 

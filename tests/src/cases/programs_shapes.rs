@@ -17,7 +17,6 @@ use crate::slang::Slang;
 use crate::vk::{Buffer, Chained, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 use vkabort_oracle::check::interpret_shape;
@@ -218,12 +217,7 @@ fn program(shape: Shape, seed: u64, slang: Option<&Slang>) -> Result<Option<Prog
     let (text, invocations) = shape_program(language, choices, shape);
     let words = match (language, slang) {
         (Language::Slang, Some(slang)) => slang.compile("program.slang", &text, &[]),
-        _ => crate::glsl::compile_text(
-            &text,
-            ShaderStage::Compute,
-            VulkanVersion::Vulkan1_2,
-            SpirvVersion::SPIRV1_5,
-        ),
+        _ => crate::glsl::compile_compute(&text),
     };
     let words = words.with_context(|| format!("the program does not compile:\n{text}"))?;
     Ok(is_valid(&words).then_some(Program {

@@ -192,8 +192,8 @@ pub(super) fn compile_stages_by(
 ) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
     let compile = |shader: &&str| {
         let stage = shader.rsplit('.').next().and_then(glsl::stage_of);
-        let (.., kind) = stage.with_context(|| format!("{shader} has no extension of a shader stage"))?;
-        Ok((*kind, by(shader)?))
+        let stage = stage.with_context(|| format!("{shader} has no extension of a shader stage"))?;
+        Ok((stage, by(shader)?))
     };
     shaders.iter().map(compile).collect()
 }

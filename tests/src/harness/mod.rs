@@ -4,6 +4,8 @@
 #[cfg(unix)]
 mod failures;
 #[cfg(unix)]
+pub mod matrix;
+#[cfg(unix)]
 mod placement;
 #[cfg(unix)]
 mod system;

@@ -1,6 +1,6 @@
 //! The system that the processes of cases are programs for: this one, Windows in Wine, or Linux on 32-bit x86.
 
-use super::{Placement, wine};
+use super::{Placement, matrix, wine};
 use crate::case::Case;
 use std::path::PathBuf;
 use vkabort_test_kit::drivers::{Driver, TestDriver};
@@ -74,10 +74,15 @@ impl System {
         }
     }
 
-    /// The placements of a case. Only this system has the validation layer.
-    pub fn placements(&self, case: &Case) -> Vec<Placement> {
+    /// The placements of a case on a driver. Only this system has the validation layer.
+    pub fn placements(&self, case: &Case, driver: &str) -> Vec<Placement> {
+        let is_full = std::env::var_os(matrix::VARIABLE).is_some();
         match self {
-            Self::Own => Placement::all_for(case.layers).to_vec(),
+            Self::Own => {
+                let all = Placement::all_for(case.layers).iter().copied();
+                all.filter(|placement| matrix::includes(driver, *placement, is_full))
+                    .collect()
+            }
             Self::Wine(_) | Self::I686 => vec![Placement::without_validation(case.layers)],
         }
     }

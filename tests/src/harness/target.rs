@@ -9,8 +9,8 @@ use std::process::{Command, ExitStatus};
 use vkabort_runner::{Launch, Schedule};
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::layer::{Layer, NATIVE_VARIABLE_PREFIX, VARIABLE_PREFIX};
-use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::wine::{DriverSystem, translated};
+use vkabort_test_kit::{glslang, spirv_tools};
 
 use crate::vk::DEVICE_VARIABLE;
 
@@ -69,7 +69,13 @@ impl Launch for Target {
             // The process enables the layer by name where it measures with and without it.
             command.env("VK_LAYER_PATH", &self.layer.explicit);
         }
-        let own = [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE];
+        let own = [
+            case::RUNNER,
+            STRESS_ROUNDS,
+            files::VARIABLE,
+            glslang::VARIABLE,
+            spirv_tools::VARIABLE,
+        ];
         for name in own.into_iter().chain(case::PROGRAMS) {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }

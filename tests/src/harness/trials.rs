@@ -27,7 +27,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
         let mut jobs: Vec<(Placement, &Case)> = jobs
             .drain(..)
             .flat_map(|case| {
-                let placements = target.system.placements(case).into_iter();
+                let placements = target.system.placements(case, &driver.name).into_iter();
                 placements.map(move |placement| (placement, case))
             })
             .collect();

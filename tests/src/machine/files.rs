@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use vkabort_test_kit::bundle::{ABOUT, COMMAND, DRIVER, FILES, SPIRV_TOOLS};
+use vkabort_test_kit::bundle::{ABOUT, COMMAND, DRIVER, FILES, GLSLANG, SPIRV_TOOLS};
 use vkabort_test_kit::drivers::{self, Driver};
 use vkabort_test_kit::layer::{self, LIBRARY_FILE, Layer};
 use vkabort_test_kit::scratch::{TempDir, folder_in};
-use vkabort_test_kit::spirv_tools;
+use vkabort_test_kit::{glslang, spirv_tools};
 
 /// The folder of the bundle, if this program lies in one.
 pub fn carried_files() -> Option<PathBuf> {
@@ -47,6 +47,7 @@ impl Bundle {
         unsafe {
             std::env::set_var(files::VARIABLE, folder.join(FILES));
             std::env::set_var(spirv_tools::VARIABLE, folder.join(SPIRV_TOOLS));
+            std::env::set_var(glslang::VARIABLE, folder.join(GLSLANG));
             if let Some(validation) = validation {
                 std::env::set_var(drivers::VALIDATION_VARIABLE, validation);
             }

@@ -4,7 +4,6 @@
 use super::{large_message, memory_shaders};
 use crate::glsl;
 use anyhow::{Context, Result, bail};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
 use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
 use vkabort_oracle::op;
@@ -219,8 +218,8 @@ impl Shader {
                 match name.rsplit_once('.') {
                     Some((_, "comp")) if variant != Variant::ByValue => vec![compute(text)?],
                     Some((_, "frag")) if variant != Variant::ByValue => vec![
-                        compile(VERTEX, ShaderStage::Vertex, Variant::Unchecked)?,
-                        compile(text, ShaderStage::Fragment, variant)?,
+                        compile(VERTEX, "vert", Variant::Unchecked)?,
+                        compile(text, "frag", variant)?,
                     ],
                     Some((_, "comp" | "frag")) => return Ok(None),
                     _ => bail!("{name} has no extension of a stage"),
@@ -267,20 +266,16 @@ pub fn file(name: &str) -> Result<&'static str> {
 ///
 /// The text does not compile.
 pub fn compile_compute(text: &str, variant: Variant) -> Result<Vec<u32>> {
-    compile(text, ShaderStage::Compute, variant)
+    compile(text, "comp", variant)
 }
 
-fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>> {
-    let fragment = if stage == ShaderStage::Fragment {
-        "#define FRAGMENT\n"
-    } else {
-        ""
-    };
+fn compile(text: &str, stage: &str, variant: Variant) -> Result<Vec<u32>> {
+    let fragment = if stage == "frag" { "#define FRAGMENT\n" } else { "" };
     let text = format!(
         "#version 460\n#define CHECK_MODE {}\n{fragment}{CHECK}\n{text}",
         variant.check_mode()
     );
-    let words = glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)?;
+    let words = glsl::compile_text(&text, stage, glsl::TargetEnv::Vulkan1_2)?;
     match variant {
         Variant::WithLines => with_lines(&words).context("not a module"),
         _ => Ok(words),

@@ -15,7 +15,6 @@ mod writer;
 
 use crate::{glsl, slang::Slang};
 use anyhow::{Context, Result};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 pub use language::Language;
 pub use probe::{Fault, MARK, PROBED, Probe};
 pub use variables::{numbers, sent_variables};
@@ -89,12 +88,12 @@ impl Program {
     pub fn compile(&self, seed: u64, slang: Option<&Slang>) -> Result<Compiled> {
         let words = match self.language {
             Language::Glsl => {
-                let (vulkan, spirv) = match seed % 3 {
-                    0 => (VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3),
-                    1 => (VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5),
-                    _ => (VulkanVersion::Vulkan1_3, SpirvVersion::SPIRV1_6),
+                let env = match seed % 3 {
+                    0 => TargetEnv::Vulkan1_1,
+                    1 => TargetEnv::Vulkan1_2,
+                    _ => TargetEnv::Vulkan1_3,
                 };
-                glsl::compile_text(&self.text, ShaderStage::Compute, vulkan, spirv)
+                glsl::compile_text(&self.text, "comp", env)
             }
             Language::Slang => {
                 let arguments: &[&str] = match seed % 3 {

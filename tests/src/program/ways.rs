@@ -5,7 +5,6 @@ use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
 use crate::{glsl, shader_cache};
 use anyhow::{Context, Result};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use vkabort_oracle::check::Subject;
 use vkabort_oracle::check::compute_run::{ComputeRun, interpret_compute};
 use vkabort_oracle::module::Module;
@@ -86,12 +85,7 @@ impl Way {
                 .context("no Slang")?
                 .compile("program.slang", text, self.arguments),
             (_, Some(form)) => glsl_debug::compile_text("program.comp", text, form),
-            (_, None) => glsl::compile_text(
-                text,
-                ShaderStage::Compute,
-                VulkanVersion::Vulkan1_2,
-                SpirvVersion::SPIRV1_5,
-            ),
+            (_, None) => glsl::compile_compute(text),
         };
         let mut words = words.with_context(|| format!("the program does not compile:\n{text}"))?;
         if self.is_optimized {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::drivers::{Driver, validation_layer};
-use vkabort_test_kit::{cargo, process, root};
+use vkabort_test_kit::{glslang, process, root};
 use vkabort_tests::assembly;
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::slang::Slang;
@@ -22,7 +22,7 @@ impl Shell {
     pub fn new() -> Result<Self> {
         let test = CommandTest::new()?;
         fs::create_dir_all(test.home())?;
-        let programs = [test.command.clone(), cargo::build_glslang()?];
+        let programs = [test.command.clone(), glslang::find().map_err(anyhow::Error::msg)?];
         let folders = programs
             .iter()
             .filter_map(|program| program.parent())

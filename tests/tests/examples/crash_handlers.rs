@@ -1,6 +1,6 @@
 //! The crash handlers decode messages of a lost device: one in C with the C library, one in Rust with `vkabort-report`.
 
-use crate::glslang;
+use crate::compile;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const REPORT: &str = "vkabort: shader aborted: index 4000000 is beyond the 64 wo
 fn crash() -> Result<TempDir> {
     let folder = scratch::folder()?;
     let at = |name: &str| folder.path().join(name);
-    glslang(&root().join("examples/c"), &[], "sum.comp", &at("sum.spv"))?;
+    compile(&root().join("examples/c"), &[], "sum.comp", &at("sum.spv"))?;
     let text = Payload::text("index %u is beyond the %d words of the buffer");
     let payload = text.scalar(4_000_000u32).scalar(64i32).bytes();
     fs::write(at("messages.bin"), message_data([payload.as_slice()]))?;

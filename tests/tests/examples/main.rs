@@ -10,14 +10,19 @@ use vkabort_instrument::DEFAULT_LOOP_BUDGET;
 use vkabort_oracle::words::{from_bytes, to_bytes};
 use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::drivers::TestDriver;
-use vkabort_test_kit::{cargo, process, root};
+use vkabort_test_kit::{glslang, process, root};
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::slang::Slang;
 
+/// Path of the program `glslang`.
+fn installed_glslang() -> Result<PathBuf> {
+    glslang::find().map_err(anyhow::Error::msg)
+}
+
 /// Runs `glslang` on a file of a folder.
-fn glslang(folder: &Path, arguments: &[&str], source: &str, output: &Path) -> Result<()> {
-    let mut command = Command::new(cargo::build_glslang()?);
+fn compile(folder: &Path, arguments: &[&str], source: &str, output: &Path) -> Result<()> {
+    let mut command = Command::new(installed_glslang()?);
     command
         .args(["-V", "-gVS"])
         .args(arguments)
@@ -37,7 +42,7 @@ fn build(test: &CommandTest) -> Result<PathBuf> {
         .arg("-B")
         .arg(&folder)
         .arg(format!("-DVKABORT={}", test.command.display()))
-        .arg(format!("-DGLSLANG={}", cargo::build_glslang()?.display()));
+        .arg(format!("-DGLSLANG={}", installed_glslang()?.display()));
     process::output(&mut configure).context("`cargo xtask test` installs cmake and libvulkan-dev")?;
     process::output(Command::new("cmake").arg("--build").arg(&folder))?;
     Ok(folder)
@@ -203,7 +208,7 @@ fn check_assertions(ended: &Finished, expected: [&str; 4]) -> Result<()> {
 fn glsl_assertions_show_expression_values_and_line() -> Result<()> {
     let shader = |test: &CommandTest, _: &Path| {
         let output = test.scratch.path().join("assert.spv");
-        glslang(&root().join("examples/assert"), &[], "assert.comp", &output)?;
+        compile(&root().join("examples/assert"), &[], "assert.comp", &output)?;
         Ok(output)
     };
     on_every_driver(shader, |ended| {
@@ -248,7 +253,7 @@ fn disabled_assertions_cost_nothing() -> Result<()> {
     let test = CommandTest::new()?;
     let folder = root().join("examples/assert");
     let output = test.scratch.path().join("release.spv");
-    glslang(&folder, &["-DNDEBUG"], "assert.comp", &output)?;
+    compile(&folder, &["-DNDEBUG"], "assert.comp", &output)?;
     let arguments = ["-DNDEBUG", "-I", &folder.display().to_string()];
     let slang = Slang::find()?.compile(
         "assert.slang",

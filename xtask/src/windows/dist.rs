@@ -9,6 +9,7 @@ use super::package::{self, NAME};
 use super::wine::Wine;
 use super::{ABORTED, FOR_WINE, NO_EXTENSION, expect, loader, set_up};
 use crate::dist::reproducible;
+use crate::provision;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_manifest::{ENABLE, LIBRARY_WINDOWS};
 use vkabort_test_kit::drivers::TestDriver;
-use vkabort_test_kit::{cargo as tests, process, root, target};
+use vkabort_test_kit::{process, root, target};
 use zip::ZipArchive;
 
 /// Exit code of `vkabort doctor` if no device supports aborts.
@@ -102,10 +103,10 @@ impl Prefix {
         gcc.arg(loader::library()).args(["-o", "sum.exe"]);
         process::output(gcc.current_dir(&self.wine.folder))?;
         fs::remove_dir_all(&headers)?;
-        let mut glslang = Command::new(tests::build_glslang()?);
-        glslang.args(["-V", "-gVS", "--quiet", "sum.comp", "-o"]);
-        glslang.arg(self.wine.folder.join("sum.spv")).current_dir(source);
-        process::output(&mut glslang).map(drop)
+        let mut compiler = Command::new(provision::bring_glslang(&mut None)?);
+        compiler.args(["-V", "-gVS", "--quiet", "sum.comp", "-o"]);
+        compiler.arg(self.wine.folder.join("sum.spv")).current_dir(source);
+        process::output(&mut compiler).map(drop)
     }
 
     /// The command of the archive.

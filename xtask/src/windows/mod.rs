@@ -111,6 +111,7 @@ fn set_up() -> Result<()> {
     for driver in [TestDriver::Lavapipe, TestDriver::SwiftShader] {
         provision::bring(driver, &mut archive)?;
     }
+    provision::bring_glslang(&mut archive)?;
     loader::build(&mut archive)
 }
 

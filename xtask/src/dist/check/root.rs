@@ -50,11 +50,11 @@ impl Root {
                 .arg(&opt);
             process::output(&mut copy)?;
         }
-        let mut glslang = Command::new(cargo::build_glslang()?);
-        glslang
+        let mut compiler = Command::new(cargo::build_glslang()?);
+        compiler
             .args(["-V", "-gVS", "--quiet", "sum.comp", "-o"])
             .arg(opt.join("sum.spv"));
-        process::output(glslang.current_dir(repository().join("examples/c"))).map(drop)
+        process::output(compiler.current_dir(repository().join("examples/c"))).map(drop)
     }
 
     /// Compiles the example for another target into `/opt`, with the Vulkan loader in `libraries` and this machine's headers of
