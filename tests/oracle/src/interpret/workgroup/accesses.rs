@@ -62,7 +62,7 @@ fn stores_itself(accesses: &[Stored], (one, _): &Stored, (_, constant): &Stored)
     constant.is_some() && own.any(|(_, stored)| stored == constant)
 }
 
-/// The accesses since the last barrier, and what was found so far.
+/// The accesses since the last barrier, and the findings so far.
 #[derive(Debug)]
 pub(super) struct Accesses {
     invocations: u32,
