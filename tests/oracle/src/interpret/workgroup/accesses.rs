@@ -2,7 +2,7 @@
 //!
 //! "If two operations access the same memory location, at least one is a write, one of them is not atomic, and neither happens before
 //! the other, there is a data race" (Vulkan specification, Memory Model, Data Races). Only barriers order invocations here: programs
-//! that order them by atomics are no input.
+//! that order them by atomics are not an input.
 
 use super::super::value::Value;
 use crate::module::Id;
