@@ -39,7 +39,7 @@ struct Arguments {
     /// results.
     #[arg(long)]
     gpu: Vec<String>,
-    /// Minutes for all parts. What does not fit is recorded as not measured.
+    /// Minutes for all parts. Measurements that do not fit are recorded as not measured.
     #[arg(long, default_value_t = 24)]
     minutes: u64,
     /// Only write `RESULTS.md` and the plots from the results that there are.

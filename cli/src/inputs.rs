@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 /// Calls `each` with every module that `paths` name. Of folders these are all files below them that end in `.spv` or start
 /// like a SPIR-V module, in alphabetical order.
 ///
-/// Reports what cannot be read and what `each` refuses, and goes on. Returns the exit code of the first of these failures.
+/// Reports the inputs that cannot be read or that `each` refuses, and continues. Returns the exit code of the first of these failures.
 pub fn for_each_module(paths: &[PathBuf], mut each: impl FnMut(Module) -> Result<()>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     let mut failed = |failure: Failure| {

@@ -8,7 +8,7 @@ use common::{ABORT, run_program, with_program};
 use std::path::Path;
 
 /// Starts a run, waits until the program prints `ready`, and sends `vkabort` a signal. Returns its exit code, unless the signal
-/// ends it, and what the program prints afterwards.
+/// ends it, and the later output of the program.
 fn signalled(name: &str, script: &str, signal: &str) -> (Option<i32>, String) {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};

@@ -43,7 +43,7 @@ fn home(folder: &Path) -> [(&'static str, OsString); 7] {
     without_vulkan(home.to_str().expect("UTF-8")).map(|(name, value)| (name, value.into()))
 }
 
-/// Runs the command with and without colours, and checks both streams. Returns what it printed without colours.
+/// Runs the command with and without colours, and checks both streams. Returns the output without colours.
 fn vkabort(folder: &Path, args: &[&OsStr]) -> String {
     let mut plain = String::new();
     for color in ["never", "always"] {

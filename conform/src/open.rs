@@ -19,7 +19,7 @@ pub struct CheckedGpu {
     devices: Owner,
 }
 
-/// Opens the device and passes it to `check`. What the check creates outlives it, in the context: a driver that crashes in a
+/// Opens the device and passes it to `check`. Objects of the check outlive it, in the context: a driver that crashes in a
 /// destruction would hide the verdict.
 ///
 /// # Errors

@@ -54,7 +54,7 @@ pub type LeakedSubmission = &'static Submission<'static>;
 
 /// A logical device with one compute queue, which owns the objects created from it.
 ///
-/// A program leaks it, in an [`Owner`], where a driver that crashes in a destruction would hide what the program has found out.
+/// A program leaks it, in an [`Owner`], where a driver that crashes in a destruction would hide the result of the program.
 pub struct OwnedDevice {
     device: &'static Device<'static>,
     pub(crate) owner: Owner,

@@ -25,7 +25,7 @@ pub struct Case {
     pub name: &'static str,
     /// The function that it runs.
     pub run: fn(&Context) -> Result<Finding>,
-    /// The sentence that requires what it tests: the case is a conformance check.
+    /// The sentence that requires the tested property: the case is a conformance check.
     pub rule: Option<Rule>,
     /// Layers that it runs with.
     pub layers: Layers,
@@ -54,7 +54,7 @@ pub struct Case {
 }
 
 /// A table of cases. A row is the name, a call and options, which are methods of [`Case`]. The call's first argument is a
-/// function of the calling crate's module `open`, which opens what it is named for and passes it to the call.
+/// function of the calling crate's module `open`, which opens the object that it is named for and passes it to the call.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def, reason = "each crate opens what its cases run on")]
 macro_rules! cases {
@@ -116,7 +116,7 @@ impl Case {
         }
     }
 
-    /// Compares what two processes find.
+    /// Compares the findings of two processes.
     pub const fn twice(self) -> Self {
         Self {
             twice: true,

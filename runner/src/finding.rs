@@ -19,7 +19,7 @@ impl From<String> for Finding {
     }
 }
 
-/// Error of a case that has observed what is allowed, but what applications suffer from.
+/// Error of a case that has observed behaviour that is allowed, but that applications suffer from.
 #[derive(Debug)]
 pub struct Warning(pub String);
 
@@ -31,7 +31,7 @@ impl fmt::Display for Warning {
 
 impl std::error::Error for Warning {}
 
-/// One number: what was measured, on which driver, and in which variant. A case prints its measurements as it goes, so that
+/// One number, with its subject, driver and variant. A case prints its measurements as it goes, so that
 /// those before an error count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {

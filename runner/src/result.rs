@@ -82,7 +82,7 @@ pub fn describe(case: &Case) -> Json {
     json
 }
 
-/// One result of each outcome, for tests of what is displayed.
+/// One result of each outcome, for tests of the display.
 #[cfg(test)]
 pub(crate) fn one_of_each() -> Vec<CaseResult> {
     use crate::Rule;

@@ -78,7 +78,7 @@ pub fn summary(all: &[CaseResult]) -> String {
     out
 }
 
-/// All results, with what they are results of, and the counts of the outcomes.
+/// All results, with their subject, and the counts of the outcomes.
 pub fn document(about: &Json, all: &[CaseResult]) -> Json {
     let count = |outcome: Outcome| all.iter().filter(|result| result.verdict.outcome == outcome).count();
     let counts: serde_json::Map<String, Json> = Outcome::ALL

@@ -39,7 +39,7 @@ impl Outcome {
         }
     }
 
-    /// Whether what the case tests does not hold.
+    /// Whether the tested property does not hold.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Hang)
     }
@@ -75,7 +75,7 @@ impl Verdict {
     }
 }
 
-/// The verdict on what a case returned.
+/// The verdict on the result of a case.
 impl From<Result<Finding>> for Verdict {
     fn from(result: Result<Finding>) -> Self {
         match result {

@@ -55,7 +55,7 @@ pub(crate) fn checks() -> Vec<Named> {
     sets.into_iter().chain(rows).map(named).collect()
 }
 
-/// Defines a setting by its values and their names. The documentation of a value is what people read about it.
+/// Defines a setting by its values and their names. The documentation of a value becomes its description.
 macro_rules! choice {
     ($(#[$doc:meta])* $setting:ident { $($(#[doc = $effect:literal])+ $value:ident = $name:literal,)* }) => {
         $(#[$doc])*

@@ -38,7 +38,7 @@ pub struct Row<S> {
 pub struct Invalid {
     /// The nearest valid name.
     pub nearest: Option<&'static str>,
-    /// The valid texts, or what is wrong.
+    /// The valid texts, or the error.
     pub valid: String,
 }
 

@@ -126,7 +126,7 @@ pub fn shared_functions<'t>(after: &'t str, shown: &[String]) -> Vec<&'t str> {
 }
 
 /// The hunks that turn one disassembly into another, without context. A header names the function and block of the first new
-/// line of a hunk, else of its first old one. `shown`: names of what is not left out.
+/// line of a hunk, else of its first old one. `shown`: names that are not left out.
 pub fn hunks(before: &str, after: &str, shown: &[String]) -> String {
     let (before, after) = (lines(before), lines(after));
     let hidden = Hidden::new(&after, shown);

@@ -18,7 +18,7 @@ use vkabort_tests::command_test::{CommandTest, exit_code};
 const NO_EXTENSION: i32 = 2;
 /// Exit code of `vkabort run` if a shader aborted.
 const ABORTED: i32 = 90;
-/// Folder of what is imported, in the container.
+/// Folder of the imported files, in the container.
 const OVERRIDES: &str = "/overrides";
 
 /// `bwrap` with the system's programs and the options, around the demo. `None` if it cannot make a container, with a note.

@@ -12,7 +12,7 @@ use vkabort_test_kit::{process, target};
 /// The demo's exit code when there is no Vulkan device.
 const NO_DEVICE: i32 = 3;
 
-/// Installs what is missing, builds the demo and runs it. Returns its exit status.
+/// Installs missing tools, builds the demo and runs it. Returns its exit status.
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use vkabort_test_kit::{process, store};
 /// Debian's packages that run and install such packages, by their programs.
 const PROGRAMS: &[(&str, &str)] = &[("node", "nodejs"), ("npm", "npm")];
 
-/// Installs a package of npm with what it needs into a folder of `.vkabort/`, unless it is there. No script of a package runs.
+/// Installs a package of npm with its dependencies into a folder of `.vkabort/`, unless it is there. No script of a package runs.
 /// Returns the package's folder.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ pub fn install(requirement: &str, purpose: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A virtual environment in `.vkabort/NAME` with these requirements (`name==version`) and what they need, created unless it is there
+/// A virtual environment in `.vkabort/NAME` with these requirements (`name==version`) and their dependencies, created unless it is there
 /// for the same ones. Returns its folder.
 ///
 /// # Errors

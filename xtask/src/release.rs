@@ -60,7 +60,7 @@ const SLOW: [Slow; 14] = [
 ///
 /// # Errors
 ///
-/// A row is missing, says that its command failed, or is older than the last change of what it covers.
+/// A row is missing, says that its command failed, or is older than the last change of the paths that it covers.
 pub fn release(only_rows: bool) -> Result<()> {
     if !only_rows {
         let program = std::env::current_exe()?;

@@ -12,7 +12,7 @@ const CASES: &str = "[test-driver, alone]";
 /// The layer's modules whose unit tests call no foreign function.
 const MIRI_MODULES: [&str; 4] = ["loader::", "device::", "device_loss::", "module_files::"];
 
-/// A tool, and what it runs.
+/// A tool, and the programs that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// AddressSanitizer: the layer's unit tests, and the cases on the test driver.

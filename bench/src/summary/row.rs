@@ -9,7 +9,7 @@ use vkabort_runner::measurements::number;
 /// Measurements by part.
 pub type ByPart = BTreeMap<Part, Vec<Measurement>>;
 
-/// A row of the table of goals: what, compared with what, the goal, the result; and whether the shaders were executed or only
+/// A row of the table of goals: the subject, its baseline, the goal, the result; and whether the shaders were executed or only
 /// compiled.
 pub type Row = ([String; 4], &'static str);
 

@@ -219,8 +219,8 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
     Ok(level)
 }
 
-/// Sets what the options imply, so that a settings file does not change what they mean. Other options and variables that the user
-/// has set are stronger.
+/// Sets the settings that the options imply, so that a settings file does not change the meaning of these.
+/// Other options and variables that the user has set take precedence.
 fn imply(args: &RunArgs, command: &mut Command) -> Result<()> {
     let sources = sources();
     let text = |key: &str| {

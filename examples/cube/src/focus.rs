@@ -8,7 +8,7 @@ use winit::window::Window;
 
 /// Focus that no client has set: `None` and `PointerRoot` of X.h.
 const UNSET: [c_ulong; 2] = [0, 1];
-/// `RevertToPointerRoot` of X.h: what happens when the window closes.
+/// `RevertToPointerRoot` of X.h: the focus once the window closes.
 const REVERT: c_int = 1;
 
 /// Gives a window the focus if it is one of X11 and no client has set the focus. The window is visible.

@@ -32,7 +32,7 @@ pub struct Contents<'a> {
     pub abort: Option<Abort>,
 }
 
-/// A command buffer, and what its commands use.
+/// A command buffer, and the objects that its commands use.
 pub struct Recording<'a> {
     /// The device.
     pub device: &'a Device,

@@ -44,7 +44,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Creates what is drawn on a new device, for a window or frames of this size.
+    /// Creates the drawn objects on a new device, for a window or frames of this size.
     pub fn new(device: Rc<Device>, size: vk::Extent2D) -> Result<Self> {
         let target = Target::new(&device, size)?;
         let pipelines = Pipelines::new(&device, target.format())?;

@@ -140,7 +140,7 @@ impl Session {
         Ok(is_drawn)
     }
 
-    /// Reads the messages of the lost device, and replaces it and what it draws.
+    /// Reads the messages of the lost device, and replaces it and the objects that it draws.
     fn recover(&mut self) -> Result<()> {
         if self.last_loss.replace(self.frame) == Some(self.frame) {
             bail!("the device was lost twice without a frame between");

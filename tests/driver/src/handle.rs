@@ -122,7 +122,7 @@ pub fn create_with<T>(allocator: Allocator<'_>, out: Out<'_, impl Handle>, objec
     vk::Result::SUCCESS
 }
 
-/// Unboxes an object, and frees what [`create_with`] allocated with the application's callbacks.
+/// Unboxes an object, and frees the memory that [`create_with`] allocated with the application's callbacks.
 ///
 /// # Safety
 /// Same as [`take`].

@@ -36,7 +36,7 @@ impl Profile {
         Self::Dist
     };
 
-    /// Folder of the manifests of what is built in this profile.
+    /// Folder of the manifests of the layer built in this profile.
     fn manifests(self) -> PathBuf {
         target().join(match self {
             Self::Dev => "vkabort/dev",

@@ -46,7 +46,7 @@ pub fn words(bytes: &[u8]) -> Verdict {
     try_words(&words, &Options::default())
 }
 
-/// Runs the rewriter, and what other commands do, over a generated module with some words changed.
+/// Runs the rewriter, and the functions of other commands, over a generated module with some words changed.
 pub fn mutated(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
     let changes: Vec<Mutation> = (0..choices.below(6)).map(|_| Mutation::choose(choices)).collect();
@@ -61,7 +61,7 @@ pub fn mutated(bytes: &[u8]) -> Verdict {
     try_words(&words, &options)
 }
 
-/// Runs what `vkabort sanitize --checks all`, `sites`, `check` and `decode --sites` do with a module.
+/// Runs the functions of `vkabort sanitize --checks all`, `sites`, `check` and `decode --sites` on a module.
 fn try_commands(words: &[u32]) {
     let sanitized = Options {
         lowers: LoweredFeatures::default(),

@@ -60,7 +60,7 @@ fn shader() -> Result<Vec<u32>> {
     glsl::compile("abort/entry_point.comp")
 }
 
-/// The validation layer above ours correctly reports that the application uses what it has not enabled.
+/// The validation layer above ours correctly reports that the application uses a feature that it has not enabled.
 fn expect_invalid_use(gpu: &Gpu) {
     for text in ["Capability", "SPV_KHR_abort", "SPV_KHR_constant_data"] {
         gpu.messages.expect(text);

@@ -70,7 +70,7 @@ fn open(context: &Context, words: &[u32], new: &[u32]) -> Result<Gpu> {
     Gpu::open(context)
 }
 
-/// The application enables nothing: the layer enables what the new module needs.
+/// The application enables nothing: the layer enables the features that the new module needs.
 fn replaced(context: &Context) -> Result<()> {
     let (plain, aborting) = (plain()?, glsl::compile("abort/entry_point.comp")?);
     let gpu = open(context, &plain, &aborting)?;

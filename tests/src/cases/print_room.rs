@@ -121,7 +121,7 @@ fn print_twice(gpu: &Gpu) -> Result<()> {
     expect_success(submission.run())
 }
 
-/// As many as one dispatch may print: what arrives and what is counted are together a million.
+/// As many as one dispatch may print: printed and counted ones are together a million.
 fn million(context: &Context) -> Result<()> {
     const COUNT: u32 = 1 << 20;
     let received = Received::default();

@@ -194,7 +194,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs a program, whose buffers must be as expected, and returns what the layer says.
+    /// Runs a program, whose buffers must be as expected, and returns the layer's output.
     fn run(&self, words: &[u32], expected: &ComputeRun) -> Result<Vec<String>> {
         let buffers = initial_buffers(&[0; INVOCATIONS]);
         let buffers: Vec<Buffer<'_>> = buffers

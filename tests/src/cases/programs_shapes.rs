@@ -23,7 +23,7 @@ use vkabort_oracle::check::interpret_shape;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Shape, ShapeInputs, generate_shape};
 
-/// Caches would hide how long a module compiles, and what the compiler does with it.
+/// Caches would hide the compile time of a module, and the compiler's faults.
 const UNCACHED: &[(&str, &str)] = &[("MESA_SHADER_CACHE_DISABLE", "true")];
 
 pub(super) const CASES: &[Case] = cases! {

@@ -205,7 +205,7 @@ fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
     expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
 }
 
-/// The same of what `spirv-opt` leaves of a shader.
+/// As `silent_if`, with the shader optimized by `spirv-opt`.
 fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
     expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }

@@ -121,7 +121,7 @@ const PARTS: &str = "
     if (l == 0u) { pair.x = word; } else if (l == 1u) { pair.y.x = word; } else if (l == 2u) { pair.y.y = word; }
     barrier();
     result = uint(v[l & 7u].z) + pair.x + pair.y.y;";
-/// The last invocation that arrives reads what the others have stored.
+/// The last invocation that arrives reads the stores of the others.
 const LAST: &str = "
     if (l == 0u) { single = 0u; }
     barrier();

@@ -110,7 +110,7 @@ fn shader(head: &str, body: &str) -> Result<Vec<u32>> {
     ))
 }
 
-/// One invocation of a shader aborts. Its message is what the shader says.
+/// One invocation of a shader aborts. Its message is that of the shader.
 fn aborts(device: &Device<'_>, head: &str, body: &str, text: &str) -> Result<()> {
     let (_, payloads) = run(device, &shader(head, body)?, &marked(&[3]))?.lost()?;
     let payload = match text.strip_suffix(" 7") {

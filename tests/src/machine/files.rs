@@ -20,7 +20,7 @@ pub fn carried_files() -> Option<PathBuf> {
     folder.join(ABOUT).is_file().then(|| folder.to_path_buf())
 }
 
-/// The bundle's files, and what is written to use them.
+/// The bundle's files, and those written to use them.
 pub struct Bundle {
     folder: PathBuf,
     /// Removed at the end.

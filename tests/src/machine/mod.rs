@@ -12,5 +12,5 @@ mod run;
 pub use files::carried_files;
 pub use run::main;
 
-/// Argument that makes the program print what it finds on the machine: `vkabort_conform::probe::machine`.
+/// Argument that makes the program print the devices of the machine: `vkabort_conform::probe::machine`.
 pub const PROBE: &str = "--probe";

@@ -1,4 +1,4 @@
-//! The run: chooses the device, runs the parts case by case, and prints what it finds.
+//! The run: chooses the device, runs the parts case by case, and prints the findings.
 
 use super::args::Args;
 use super::device::{Chosen, Devices, describe};
@@ -23,7 +23,7 @@ use vkabort_runner::{CaseResult, Outcome, Runner, table};
 /// Exit code: nothing could run.
 const CANNOT: u8 = 2;
 
-/// Runs what the command line selects, with the files in `folder`.
+/// Runs the parts that the command line selects, with the files in `folder`.
 pub fn main(folder: PathBuf) -> ExitCode {
     run(folder, &Args::parse()).unwrap_or_else(|error| {
         eprintln!("{error:#}");

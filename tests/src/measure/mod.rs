@@ -38,7 +38,7 @@ pub fn time(measured: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The shortest of `samples` times: what else runs on the machine only adds to them.
+/// The shortest of `samples` times: other work on the machine only adds to them.
 ///
 /// # Errors
 ///

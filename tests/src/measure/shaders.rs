@@ -1,5 +1,5 @@
 //! The benchmarks' shaders: those of `bench/shaders`, and generated ones of any size. Each exists in several variants, which
-//! differ in what a failed check does.
+//! differ in the effect of a failed check.
 
 use super::{large_message, memory_shaders};
 use crate::glsl;

@@ -74,7 +74,7 @@ fn unpack(package: &str, archive: &mut Option<Archive>) -> Result<()> {
     Ok(fs::rename(fresh, folder)?)
 }
 
-/// Runs a program in each of its modes and compares what it prints.
+/// Runs a program in each of its modes and compares its output.
 fn compare(runner: &Runner, modules: &PrintingModules, app: &App, sanitize: bool) -> Result<()> {
     let modes: &[Mode] = match (&app.expected, sanitize) {
         (Expected::Equal | Expected::EqualWithFault(_), true) => &[

@@ -125,7 +125,7 @@ impl Packages<'_> {
         Ok(Some(deb::file(LAYER_32, ARCHITECTURE)))
     }
 
-    /// The C library, and what compiling programs with it needs.
+    /// The C library, and the files that compiling programs with it needs.
     fn decoder(&self, files: &Tree) -> Result<()> {
         let development = Tree::new(self.stage.join(DEVELOPMENT))?;
         let layout = Layout {

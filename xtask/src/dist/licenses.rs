@@ -11,7 +11,7 @@ use vkabort_test_kit::{process, root};
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
 
 /// A text that lists the crates in the released programs of `packages` for `target` with their licences, and every licence file
-/// once. `runtime` is what else the linker adds: its name, licence expression and licence file.
+/// once. `runtime` is the code that the linker adds: its name, licence expression and licence file.
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ pub struct Packed {
     pub files: Vec<PathBuf>,
 }
 
-/// Packs what was built into `out`, with files of the time `epoch`, in seconds since 1970.
+/// Packs the built files into `out`, with files of the time `epoch`, in seconds since 1970.
 ///
 /// # Errors
 ///

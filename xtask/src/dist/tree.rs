@@ -14,7 +14,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// An empty tree in place of what is at `root`.
+    /// An empty tree in place of the files at `root`.
     ///
     /// # Errors
     ///

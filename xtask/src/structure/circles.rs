@@ -75,7 +75,7 @@ impl Modules {
         Ok(Self(modules))
     }
 
-    /// The module that defines what a path names in the code of the module `from`, or none if it does not lead into this
+    /// The module that defines the item of a path in the code of the module `from`, or none if it does not lead into this
     /// crate by way of a module. Follows at most `left` re-exports.
     fn resolve(&self, from: &[String], path: &[String], left: usize) -> Option<Path> {
         let left = left.checked_sub(1)?;

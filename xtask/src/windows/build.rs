@@ -9,7 +9,7 @@ use vkabort_test_kit::target;
 /// The target of all Windows builds: its linker is free software that runs on Linux.
 pub const TARGET: &str = "x86_64-pc-windows-gnu";
 
-/// Installs what building for Windows needs.
+/// Installs the tools that building for Windows needs.
 ///
 /// # Errors
 ///

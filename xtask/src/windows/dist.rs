@@ -144,7 +144,7 @@ impl Prefix {
         Ok(())
     }
 
-    /// Runs a command, which must end with a code. Returns what it prints.
+    /// Runs a command, which must end with a code. Returns its output.
     fn both(&self, mut command: Command, code: i32) -> Result<String> {
         let line = process::command_line(&command);
         let ended = command.output().with_context(|| format!("cannot start `{line}`"))?;

@@ -60,7 +60,7 @@ impl Wine {
         Ok(wine)
     }
 
-    /// A Windows program of [`Self::folder`], on a Linux driver, with no layer but what it is given.
+    /// A Windows program of [`Self::folder`], on a Linux driver, with no layers but the given ones.
     pub fn command(&self, program: &str, driver: &Path) -> Command {
         let mut command = Command::new(&self.program);
         self.prepare(&mut command);

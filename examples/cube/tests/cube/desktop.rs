@@ -68,7 +68,7 @@ impl Desktop {
         Ok(display.map(|display| Self { display, manager: None }))
     }
 
-    /// Runs `xdotool`, and returns what it prints.
+    /// Runs `xdotool`, and returns its output.
     fn xdotool(&self, words: &str) -> Result<String> {
         let mut command = Command::new("xdotool");
         command.args(words.split_whitespace());

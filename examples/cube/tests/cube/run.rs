@@ -11,7 +11,7 @@ use vkabort_test_kit::environment::{Environment, Validation};
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch::{self, TempDir};
 
-/// A folder for the files of one run, and what the run needs.
+/// A folder for the files of one run, and the layer.
 pub struct Test {
     pub layer: Layer,
     scratch: TempDir,

@@ -14,7 +14,7 @@ pub(super) enum Offset {
     Fixed(u32),
     /// So many bytes and a stride times an index of 32 bits.
     Element { bytes: u32, index: Id, stride: u32 },
-    /// More indices, or such that are no constants and have another size.
+    /// More indices, or indices that are not constants and have another size.
     Computed,
     /// To a column of a row-major matrix, whose components are apart.
     Apart,

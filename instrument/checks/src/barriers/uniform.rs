@@ -26,13 +26,13 @@ pub(super) fn non_uniform_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize>
     let reaching = module.graph.callers_closure(has_barrier, |_| true);
     let (order, _) = module.graph.callees_first();
     // Whether each call that has been seen is executed once by all invocations. Those of recursions, which no shader has, never are.
-    let mut certain: Table<FunctionIndex, bool> = index.functions.map(|_| false);
+    let mut uniform: Table<FunctionIndex, bool> = index.functions.map(|_| false);
     for number in &order {
-        certain.set(*number);
+        uniform.set(*number);
     }
     let mut found = Vec::new();
     for number in order.into_iter().rev().filter(|number| reaching.is_set(*number)) {
-        let is_certain = certain.is_set(number);
+        let is_uniform = uniform.is_set(number);
         let reach = module.graph.reach.get(number);
         let Some(function) = index
             .functions
@@ -45,13 +45,13 @@ pub(super) fn non_uniform_barriers(module: &ModulePlanter<'_, '_>) -> Vec<usize>
         for call in module.graph.calls_in(number).iter() {
             let block = index.calls.get(call).map(|call| call.block);
             if let Some(callee) = module.graph.callee(call)
-                && !(is_certain && block.is_some_and(|block| blocks.contains(block)))
-                && let Some(certain) = certain.get_mut(callee)
+                && !(is_uniform && block.is_some_and(|block| blocks.contains(block)))
+                && let Some(uniform) = uniform.get_mut(callee)
             {
-                *certain = false;
+                *uniform = false;
             }
         }
-        let is_passed = |offset: &usize| is_certain && blocks.contains_offset(*offset);
+        let is_passed = |offset: &usize| is_uniform && blocks.contains_offset(*offset);
         found.extend(barriers(function).into_iter().filter(|offset| !is_passed(offset)));
     }
     found.sort_unstable();

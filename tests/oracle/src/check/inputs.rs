@@ -30,7 +30,7 @@ pub(crate) struct CheckOptions {
     pub(crate) keeps_frames: bool,
 }
 
-/// A rewrite, and what it declares. `None` if it changes nothing, or if a message has an array whose elements are not accessible.
+/// A rewrite, and its parsed module. `None` if it changes nothing, or if a message has an array whose elements are not accessible.
 pub(super) fn rewrite_once(words: &[u32], options: &Options) -> Result<Option<(Instrumented, Module)>, String> {
     match instrument(words, options) {
         Ok(Outcome::Instrumented(rewritten)) => {

@@ -19,7 +19,7 @@ pub struct LoadSummary {
 ///
 /// # Errors
 ///
-/// A load reads what the view does not name among its sources; or the module cannot be interpreted.
+/// A load reads a store that the view does not list among its sources; or the module cannot be interpreted.
 pub fn check_loads(words: &[u32]) -> Result<LoadSummary, String> {
     let module = Module::parse(words).ok_or("the module is malformed")?;
     let view = sources_of_loads(words).map_err(|error| error.to_string())?;

@@ -34,7 +34,7 @@ pub struct PrintSummary {
 }
 
 impl PrintSummary {
-    /// Adds what others compared.
+    /// Adds the counts of others.
     pub fn add(&mut self, other: Self) {
         self.prints += other.prints;
         self.words += other.words;

@@ -150,7 +150,7 @@ fn payload(expected: &Expected<'_>, (record, records): (&Record, &Records), run:
     Ok(())
 }
 
-/// Checks what follows a message: the values that the site describes, and zeros.
+/// Checks the words behind a message: the values that the site describes, and zeros.
 fn values(record: &Record, records: &Records, module: &Instrumented) -> Result<(), String> {
     let site = module.sites.site(record.site).ok_or("a record of an unknown site")?;
     let condition = site.values.condition.iter();

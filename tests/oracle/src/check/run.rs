@@ -49,7 +49,7 @@ pub(super) struct Run {
     pub(super) buffers: Vec<(u32, Region)>,
     /// Number of calls of `due` by each invocation.
     pub(super) ticks: Vec<u32>,
-    /// Whether each invocation of a rewrite has changed what waiting loops poll.
+    /// Whether each invocation of a rewrite has changed a word that waiting loops poll.
     pub(super) flags: Vec<bool>,
     /// Whether the host knows of an abort, after each invocation.
     pub(super) host_flags: Vec<bool>,

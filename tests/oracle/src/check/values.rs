@@ -42,7 +42,7 @@ pub struct ValueSummary {
 }
 
 impl ValueSummary {
-    /// Adds what other reports showed.
+    /// Adds the counts of other reports.
     pub fn add(&mut self, other: Self) {
         self.aborts += other.aborts;
         self.held += other.held;

@@ -5,7 +5,7 @@
 //! struct Items { Item items[]; };             the same memory; struct Item { uint first; uint second; uint third; }
 //! ```
 //!
-//! Any address may be wrong, and any element before or beyond the memory: the interpreter knows what comes of it.
+//! Any address may be wrong, and any element before or beyond the memory: the interpreter finds the consequences.
 
 use super::DATA;
 use super::compute_writer::{ComputeWriter, variable, words_block};

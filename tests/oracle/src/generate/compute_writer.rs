@@ -24,7 +24,7 @@ pub(super) struct ComputeWriter<'c, M> {
     pub(super) memory: M,
     pub(super) invocations: u32,
     uint: Id,
-    /// Variables: the number of the invocation, what it has loaded, and the results.
+    /// Variables: the number of the invocation, the sum of its loads, and the results.
     index: Id,
     sum: Id,
     pub(super) out: Id,
@@ -57,7 +57,7 @@ impl<'c, M> ComputeWriter<'c, M> {
         }
     }
 
-    /// The entry point, with a body. At its end, each invocation stores what it has loaded.
+    /// The entry point, with a body. At its end, each invocation stores the sum of its loads.
     pub(super) fn entry_point(&mut self, body: impl FnOnce(&mut Self)) {
         let function = self.begin_function();
         body(self);
@@ -105,7 +105,7 @@ impl<'c, M> ComputeWriter<'c, M> {
         self.word(op::Load, &[self.sum])
     }
 
-    /// Adds a value to what the invocation has loaded.
+    /// Adds a value to the sum of the invocation's loads.
     pub(super) fn add(&mut self, value: Id) {
         let sum = self.sum();
         let sum = self.word(op::IAdd, &[sum, value]);

@@ -34,7 +34,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The value with an id, or what the variable with that id holds, if it has no layout.
+    /// The value with an id, or the value of the variable with that id, if it has no layout.
     pub fn value(&self, id: Id) -> Option<&Value> {
         let at = id as usize;
         let variable = self.variables.get(at).and_then(Option::as_ref);
@@ -215,7 +215,7 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    /// Records who writes what loads read, from now on.
+    /// Records the writers of loaded scalars, from now on.
     pub fn record_writers(&mut self) {
         self.writers = Some(Writers::default());
     }

@@ -85,7 +85,7 @@ impl BytePointer {
     }
 }
 
-/// Layout that a part inherits from what contains it.
+/// Layout that a part inherits from its composite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Matrix layout from the structure member that contains the part.

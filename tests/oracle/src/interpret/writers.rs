@@ -25,7 +25,7 @@ struct Activation {
     calls: Vec<(u64, usize)>,
 }
 
-/// The stores to variables without layout, and what loads have read of them.
+/// The stores to variables without layout, and the loads that have read them.
 #[derive(Clone, Debug, Default)]
 pub struct Writers {
     /// By variable and indices, for each scalar.

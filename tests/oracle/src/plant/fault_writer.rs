@@ -25,7 +25,7 @@ pub(super) struct FaultWriter {
     taking: Option<Id>,
     /// A function that reaches `OpUnreachable` if its argument is true, with the label of that block.
     unreachable: Option<(Id, Id)>,
-    /// Functions that load what they have not stored, a word and an element, with the results of the loads.
+    /// Functions that load uninitialised memory, a word and an element, with the results of the loads.
     unstored: [Option<(Id, Id)>; 2],
     /// The buffer that faults store to, and the storage class of buffers.
     buffer: Option<Id>,
@@ -259,7 +259,7 @@ impl FaultWriter {
         bad
     }
 
-    /// Calls a function that loads what it has not stored if its first argument is true. Returns the result of the load.
+    /// Calls a function that loads uninitialised memory if its first argument is true. Returns the result of the load.
     fn unstored(&mut self, edits: &mut Edits<'_>, arguments: &[Id]) -> Id {
         let taking = self.taking(edits);
         let [word, element] = &mut self.unstored;

@@ -57,7 +57,7 @@ pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: De
     plant_except(words, choices, trigger, density, 0)
 }
 
-/// Plants aborts outside one function, such as an entry point that first sets what `due` reads. `None` if malformed.
+/// Plants aborts outside one function, such as an entry point that first sets the memory that `due` reads. `None` if malformed.
 pub fn plant_except(
     words: &[u32],
     choices: &mut Choices,

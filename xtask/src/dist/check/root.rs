@@ -21,11 +21,11 @@ pub struct Root {
     pub folder: PathBuf,
 }
 
-/// Runs a command. Returns what it prints, errors included.
+/// Runs a command. Returns its output, errors included.
 ///
 /// # Errors
 ///
-/// The command cannot be started or fails; the error quotes what it prints.
+/// The command cannot be started or fails; the error quotes its output.
 pub fn shown(command: &mut Command) -> Result<String> {
     let line = process::command_line(command);
     let ended = command.output().with_context(|| format!("cannot start `{line}`"))?;

@@ -2,7 +2,7 @@
 //!
 //! Between two barriers, each variable is used in one way: every invocation has elements of its own, all read, or all execute atomics.
 //! An unsound program does so, too, but for some barriers that are left out, some accesses to other elements, and some invocations that
-//! do not reach a barrier: the interpreter knows what comes of it. Control flow depends on numbers of invocations only, so that a race
+//! do not reach a barrier: the interpreter finds the consequences. Control flow depends on numbers of invocations only, so that a race
 //! changes nothing but values.
 
 mod accesses;
@@ -49,7 +49,7 @@ pub fn generate_workgroup(choices: &mut Choices, unsound: Unsound) -> (Vec<u32>,
 }
 
 impl Writer<'_> {
-    /// A function that [`Writer::sequence`] may call. Barriers separate what it does from what the caller does.
+    /// A function that [`Writer::sequence`] may call. Barriers separate its accesses from those of the caller.
     fn callee(&mut self, parts: &mut Parts) {
         let function = self.begin_function();
         self.sequence(parts, 2);

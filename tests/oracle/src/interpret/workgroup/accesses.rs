@@ -2,7 +2,7 @@
 //!
 //! "If two operations access the same memory location, at least one is a write, one of them is not atomic, and neither happens before
 //! the other, there is a data race" (Vulkan specification, Memory Model, Data Races). Only barriers order invocations here: programs
-//! that order them by atomics are no input.
+//! that order them by atomics are not an input.
 
 use super::super::value::Value;
 use crate::module::Id;
@@ -62,7 +62,7 @@ fn stores_itself(accesses: &[Stored], (one, _): &Stored, (_, constant): &Stored)
     constant.is_some() && own.any(|(_, stored)| stored == constant)
 }
 
-/// The accesses since the last barrier, and what was found so far.
+/// The accesses since the last barrier, and the findings so far.
 #[derive(Debug)]
 pub(super) struct Accesses {
     invocations: u32,

@@ -1,4 +1,4 @@
-//! How an invocation takes its turns and hands them on.
+//! Takes and passes on the turns of an invocation.
 
 use super::super::error::{Result, unsupported};
 use super::super::machine::Machine;
@@ -71,7 +71,8 @@ impl Machine<'_> {
         Some((Arc::clone(&member.turns), member.number))
     }
 
-    /// An instruction accesses memory, in front of which another invocation may go on. `constant`: what it stores, if that is one.
+    /// An instruction accesses memory, in front of which another invocation may go on. `constant`: the
+    /// value that it stores, if that is a constant.
     pub(in super::super) fn share(
         &mut self,
         offset: usize,
