@@ -140,6 +140,7 @@ impl<'t> GoldenCase<'t> {
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("compact_records", "on") => case.options.compact_records = true,
                 ("branches_at_exits", "on") => case.options.branches_at_exits = true,
+                ("breaks_at_starts", "on") => case.options.breaks_at_starts = true,
                 ("remembers_loop_values", "on") => case.options.remembers_loop_values = true,
                 ("opaque_conditions", "on") => case.options.opaque_conditions = true,
                 ("scalar_stores", "on") => case.options.scalar_stores = true,

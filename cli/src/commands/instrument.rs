@@ -200,6 +200,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         memory_barriers: default.memory_barriers,
         scalar_stores: default.scalar_stores,
         branches_at_exits: default.branches_at_exits,
+        breaks_at_starts: default.breaks_at_starts,
         opaque_conditions: default.opaque_conditions,
         remembers_loop_values: default.remembers_loop_values,
         compact_records: default.compact_records,

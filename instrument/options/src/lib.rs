@@ -53,6 +53,11 @@ pub struct Options {
     /// Gives the exits of loops a branch of their own. If no invocation takes a block, Mesa's llvmpipe since Mesa 25 jumps over it if it
     /// branches, and executes it with none active if it does not. A loop with one abort took half the time with Mesa 26.
     pub branches_at_exits: bool,
+    /// Begins the loops that wrap and divide functions with a break that is never taken, so that nothing in them dominates the code behind
+    /// them. NIR removes duplicates before it turns `OpKill` into a break: a loop and the code behind it share the address of a
+    /// descriptor, which each invocation then stores. Mesa 26's llvmpipe executes the rest of a loop that all invocations have left, and
+    /// crashes there at a load from a uniform buffer, since none has stored an address.
+    pub breaks_at_starts: bool,
     /// Makes the conditions of checks that may depend on uniform buffers read other memory first. Mesa's lavapipe looks for uniforms in
     /// conditions, and Mesa 22.3 crashes if it finds one in the fourth buffer or a later one.
     pub opaque_conditions: bool,
@@ -197,6 +202,7 @@ impl Default for Options {
             memory_barriers: true,
             scalar_stores: false,
             branches_at_exits: false,
+            breaks_at_starts: false,
             opaque_conditions: false,
             remembers_loop_values: false,
             sanitize: Sanitize::default(),

@@ -155,6 +155,7 @@ fn options(choices: &mut Choices) -> Options {
     Options {
         // Not a choice of its own, so that the other choices stay those of earlier inputs.
         branches_at_exits: !sanitize.checks.is_empty(),
+        breaks_at_starts: !sanitize.checks.is_empty(),
         opaque_conditions: !sanitize.checks.is_empty(),
         remembers_loop_values: !sanitize.checks.is_empty(),
         sanitize,

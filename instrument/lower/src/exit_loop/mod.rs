@@ -18,6 +18,9 @@
 //! The condition of the back edge is not known to compilers: Mesa dissolves loops that do not repeat into nested conditions
 //! again. The loaded word is 0 or 1, or all zeros or ones once the device is lost.
 //!
+//! For llvmpipe, these loops begin with a return that is never reached, and those of [`sections`] with such a break
+//! (`Options::breaks_at_starts`).
+//!
 //! Runs after `reconverge`, the last pass that moves exits. Functions that return only from loops stay as they are, with a
 //! warning.
 //!
@@ -38,6 +41,7 @@ use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::address_words::AddressWords;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::phi::PhiRenames;
+use vkabort_spirv::edit::placeholder::Placeholders;
 use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::index::{Block, Function, Index};
 use vkabort_spirv::op::{capability, decoration, memory_model, scope, storage_class};
@@ -73,7 +77,7 @@ pub fn wrap(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) ->
     if stay == functions.len() {
         return (edits, warning);
     }
-    let mut wrapper = Wrapper::new(index, options.arena, &mut edits);
+    let mut wrapper = Wrapper::new(index, options, &mut edits);
     for deep in &functions {
         if let Some(last) = deep.outer_return {
             wrapper.wrap(deep.function, last);
@@ -106,6 +110,7 @@ struct Wrapper<'a, 'w> {
     words: AddressWords,
     edits: &'a mut Edits,
     arena: Arena,
+    breaks_at_starts: bool,
     /// Type of pointers to the control block from ABORTED on, its address, and the type of pointers to ABORTED.
     aborted: Option<[Id; 3]>,
     /// Conditions written so far.
@@ -113,13 +118,14 @@ struct Wrapper<'a, 'w> {
 }
 
 impl<'a, 'w> Wrapper<'a, 'w> {
-    fn new(index: &'a Index<'w>, arena: Arena, edits: &'a mut Edits) -> Self {
+    fn new(index: &'a Index<'w>, options: &Options, edits: &'a mut Edits) -> Self {
         Self {
             index,
             out: Emitter::new(index),
             words: AddressWords::default(),
             edits,
-            arena,
+            arena: options.arena,
+            breaks_at_starts: options.breaks_at_starts,
             aborted: None,
             conditions: 0,
         }
@@ -134,10 +140,15 @@ impl<'a, 'w> Wrapper<'a, 'w> {
         let [header, body, again, end] = [(); 4].map(|()| self.out.fresh());
         let variables = index.body(first).filter(|inst| inst.opcode() == op::Variable);
         let start = variables.last().map_or(first.offset + 2, |inst| inst.end());
+        let word = self.breaks_at_starts.then(|| self.load_aborted());
         self.out.branch(header);
         self.out.label(header);
         self.out.op(op::LoopMerge, (end, again, Literal(0)));
-        self.out.branch(body);
+        if let Some(word) = word {
+            self.return_never(function, word, body);
+        } else {
+            self.out.branch(body);
+        }
         self.out.label(body);
         self.out.write_position(&index.position(first, start));
         self.out.place(|code| self.edits.insert(start, code));
@@ -149,13 +160,30 @@ impl<'a, 'w> Wrapper<'a, 'w> {
         let terminator = index.terminator(last);
         self.out.place(|code| self.edits.replace_inst(&terminator, code));
         self.out.label(again);
-        let word = self.load_aborted();
+        let word = word.unwrap_or_else(|| self.load_aborted());
         let never = self.never(word);
         self.out.op(op::BranchConditional, (never, header, end));
         self.out.label(end);
         self.out.op(terminator.opcode(), Words(terminator.from(1)));
         let after_blocks = index.blocks_of(function).last().map_or(function.end, |block| block.end);
         self.out.place(|code| self.edits.insert(after_blocks, code));
+    }
+
+    /// Branches to `next`, or returns if a condition holds that never does.
+    fn return_never(&mut self, function: &Function, word: Id, next: Id) {
+        let [first, early] = [(); 2].map(|()| self.out.fresh());
+        self.out.branch(first);
+        self.out.label(first);
+        let never = self.never(word);
+        self.out.branch_if(never, early, next, next);
+        self.out.label(early);
+        let ty = function.result_type;
+        if self.index.opcode(ty) == op::TypeVoid {
+            self.out.op(op::Return, ());
+        } else {
+            let value = Placeholders::default().placeholder_value(self.index, &mut self.out, ty);
+            self.out.op(op::ReturnValue, value);
+        }
     }
 
     /// ABORTED.

@@ -37,7 +37,7 @@ pub fn divide(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) 
     if functions.is_empty() {
         return edits;
     }
-    let mut wrapper = Wrapper::new(index, options.arena, &mut edits);
+    let mut wrapper = Wrapper::new(index, options, &mut edits);
     for deep in functions {
         divide_function(&mut wrapper, deep.function, options.loop_exits);
     }

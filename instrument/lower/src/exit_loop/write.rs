@@ -187,12 +187,17 @@ impl Writer<'_, '_, '_, '_> {
         let Some(block) = index.blocks_of(function).get(border.to_usize()) else {
             return;
         };
+        let breaks = section.is_some() && self.wrapper.breaks_at_starts;
+        let never = breaks.then(|| self.wrapper.never(self.word));
         let out = &mut self.wrapper.out;
         if let Some(section) = section {
             out.branch(section.header);
             out.label(section.header);
             out.op(op::LoopMerge, (section.end, section.again, Literal(0)));
-            out.branch(section.body);
+            match never {
+                Some(never) => out.op(op::BranchConditional, (never, section.end, section.body)),
+                None => out.branch(section.body),
+            }
             out.label(section.body);
         }
         let is_first = border == Node::default();

@@ -94,6 +94,8 @@ pub(super) fn options(instance: &Instance, settings: &Settings, physical: &Physi
         memory_barriers: !physical.cpu,
         scalar_stores: physical.vendor == QUALCOMM,
         branches_at_exits: physical.jumps_over_branches,
+        // Mesa 26.2 crashes without, 25.0 does not: the versions in between count as the former, and 25.0 with them.
+        breaks_at_starts: physical.jumps_over_branches,
         opaque_conditions: physical.inlines_uniforms,
         remembers_loop_values: physical.swiftshader || physical.loop_limit.is_some(),
         shadow_area: None,

@@ -142,7 +142,8 @@ pub struct PhysicalDevice {
     pub stores: Stores,
     /// Iterations after which the driver ends every loop.
     pub loop_limit: Option<u32>,
-    /// llvmpipe that jumps over blocks with branches ([`vkabort_instrument::Options::branches_at_exits`]).
+    /// llvmpipe that jumps over blocks with branches ([`vkabort_instrument::Options::branches_at_exits`]), and executes others with no
+    /// invocation ([`vkabort_instrument::Options::breaks_at_starts`]).
     pub jumps_over_branches: bool,
     /// llvmpipe that may crash at conditions on uniforms ([`vkabort_instrument::Options::opaque_conditions`]).
     pub inlines_uniforms: bool,

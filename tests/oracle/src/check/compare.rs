@@ -116,6 +116,7 @@ pub fn check_rewriter(
         compact_records: subject.words.len().is_multiple_of(2),
         loop_exits: if subject.words.len().is_multiple_of(3) { 1 } else { 16 },
         branches_at_exits: subject.words.len().is_multiple_of(5),
+        breaks_at_starts: subject.words.len().is_multiple_of(2),
         ..Options::default()
     };
     let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
