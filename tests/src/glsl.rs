@@ -119,8 +119,27 @@ pub fn compile_compute(text: &str) -> Result<Vec<u32>> {
 ///
 /// The text does not compile.
 pub fn compile_text(text: &str, stage: &str, env: TargetEnv) -> Result<Vec<u32>> {
+    compile_cached(
+        std::env::var_os(shader_cache::VARIABLE).as_deref().map(Path::new),
+        text,
+        stage,
+        env,
+    )
+}
+
+/// Compiles GLSL into the folder of [`shader_cache::VARIABLE`] of another process, which cannot start the compiler.
+///
+/// # Errors
+///
+/// The text does not compile, or the folder cannot be written.
+pub fn compile_into(cache: &Path, text: &str, stage: &str, env: TargetEnv) -> Result<()> {
+    fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    compile_cached(Some(cache), text, stage, env).map(|_| ())
+}
+
+fn compile_cached(cache: Option<&Path>, text: &str, stage: &str, env: TargetEnv) -> Result<Vec<u32>> {
     let key = ("glsl", stage, env.name(), text);
-    shader_cache::compiled(&key, || {
+    shader_cache::compiled_in(cache, &key, || {
         run(&format!("shader.{stage}"), text, &["--target-env", env.name()])
     })
 }

@@ -39,10 +39,7 @@ pub fn folder() -> Result<PathBuf> {
 ///
 /// `compile` fails, or its result cannot be written.
 pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {
-    match std::env::var_os(VARIABLE) {
-        Some(folder) => compiled_in(Path::new(&folder), key, compile),
-        None => compile(),
-    }
+    compiled_in(std::env::var_os(VARIABLE).as_deref().map(Path::new), key, compile)
 }
 
 /// A shader that `spirv-opt` has optimized.
@@ -57,7 +54,15 @@ pub fn optimized(words: &[u32]) -> Result<Vec<u32>> {
     })
 }
 
-fn compiled_in(folder: &Path, key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {
+/// As [`compiled`], in a folder.
+pub(crate) fn compiled_in(
+    folder: Option<&Path>,
+    key: &impl Hash,
+    compile: impl FnOnce() -> Result<Vec<u32>>,
+) -> Result<Vec<u32>> {
+    let Some(folder) = folder else {
+        return compile();
+    };
     let path = folder.join(hash(key)).with_extension("spv");
     if let Ok(bytes) = fs::read(&path) {
         return Ok(from_bytes(&bytes));
@@ -95,7 +100,7 @@ mod tests {
                 Ok(expected.clone())
             };
             let results = std::thread::scope(|scope| {
-                let threads = [(); THREADS].map(|()| scope.spawn(|| compiled_in(folder.path(), &key, compile)));
+                let threads = [(); THREADS].map(|()| scope.spawn(|| compiled_in(Some(folder.path()), &key, compile)));
                 threads.map(|thread| thread.join().expect("no panic"))
             });
             for result in results {

@@ -18,9 +18,13 @@ use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers;
 use vkabort_test_kit::layer::{ENABLE_VARIABLE, NAME, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch::{self, TempDir};
+use vkabort_tests::glsl::{self, TargetEnv};
 use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
+use vkabort_tests::shader_cache;
 
 const CASE: &str = "test_driver_secure_execution::only_the_application_configures_it";
+/// Folder with the compiled shader.
+const SHADER_CACHE: &str = "/shader_cache";
 const SHADER: &str = "shaders/abort/entry_point.comp";
 /// An unprivileged user and group without a name.
 const ATTACKER: &str = "54321:54321";
@@ -71,6 +75,9 @@ impl Root {
         for library in libraries(&[program, &loader, &layer.library, &driver])? {
             root.copy(&library, &library.to_string_lossy())?;
         }
+        // Nothing but the program runs in the folder: no compiler.
+        let shader = fs::read_to_string(root.path(&format!("/{SHADER}")))?;
+        glsl::compile_into(&root.path(SHADER_CACHE), &shader, "comp", TargetEnv::Vulkan1_2)?;
         drivers::write_manifest(Path::new("/libdriver.so"), &root.path("/etc/vulkan/icd.d/driver.json"))?;
         let manifests = root.path("/etc/vulkan").join(Kind::Implicit.folder());
         let library = Path::new("/libVkLayer_vkabort_shader_abort.so");
@@ -124,6 +131,7 @@ impl Root {
             .env(ENABLE_VARIABLE, "1")
             .env(DRIVER_SETTINGS, "replay,abort=1")
             .env("VKABORT_TEST_FILES", "/")
+            .env(shader_cache::VARIABLE, SHADER_CACHE)
             .env("HOME", ATTACK)
             .envs(variables.iter().cloned());
         run_with_limit(&mut command, Duration::from_secs(60), self.0.path())
