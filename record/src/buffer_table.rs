@@ -25,8 +25,8 @@ pub const fn version_bytes(count: u32) -> u64 {
     (1 + count as u64 + MAX_TAIL as u64) * UNIT_BYTES as u64
 }
 
-/// What the message of a failed check says of an address. The last three words of the message are the bytes of the access, and the
-/// high and the low word of its address.
+/// The text by which the message of a failed check of an address is known. Its last three words are the bytes of the access, and the high
+/// and the low word of its address.
 pub const OUTSIDE: &str = " is outside of its buffer";
 
 /// Bytes around a buffer in which a pointer still belongs to it.

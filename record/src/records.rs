@@ -29,7 +29,7 @@ pub struct Record {
     pub contents: Contents,
 }
 
-/// What a record holds besides its header.
+/// The contents of a record behind its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// The bytes of the message, in the layout of its type, and what follows it to the end of the record: the values at the abort,

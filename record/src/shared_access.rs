@@ -9,7 +9,7 @@ pub const ACCESSED: &str = "is accessed by";
 /// The conversion of the number of other readers that are known of, behind [`ACCESS`], and the verb of the store that races with them.
 pub const OTHERS: &str = " and %u or more others, and stored by";
 
-/// What an access does to shared memory.
+/// The kinds of accesses to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedAccessKind {
@@ -24,7 +24,7 @@ pub enum SharedAccessKind {
 /// Accesses of one kind at one line, which races name by their number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SharedAccess {
-    /// What they do.
+    /// Their kind.
     pub kind: SharedAccessKind,
     /// File name from the debug information.
     pub file: String,

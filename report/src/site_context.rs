@@ -66,7 +66,7 @@ impl<'a> SiteContext<'a> {
         message
     }
 
-    /// What records of the site hold besides the message.
+    /// The values that records of the site hold besides the message.
     pub(crate) fn values_at_abort(self) -> Option<&'a SiteValues> {
         self.site.map(|site| &site.values)
     }

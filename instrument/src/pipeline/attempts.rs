@@ -7,7 +7,7 @@ use vkabort_options::{Options, Values};
 use vkabort_spirv::error::Result;
 use vkabort_spirv::lowered::has_prints;
 
-/// What a rewrite does of what the options select.
+/// A rewrite with all or a part of the options.
 #[derive(Clone, Copy)]
 struct Attempt {
     keeps_prints: bool,

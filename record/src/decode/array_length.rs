@@ -78,7 +78,7 @@ impl ArrayLengths {
     }
 }
 
-/// What the lengths of a type's arrays depend on.
+/// The constants that the lengths of a type's arrays depend on.
 #[derive(Default)]
 struct Specialised {
     /// `SpecId`s of constants.

@@ -20,7 +20,7 @@ pub struct PrintRecord {
     pub payload: Box<[u32]>,
 }
 
-/// What the records of a print hold.
+/// The shape of the records of a print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintShape {
     /// The code that writes them.

@@ -71,7 +71,7 @@ pub(super) fn history(state: &AbortState) -> Vec<PrintLine> {
     })
 }
 
-/// What appends the text of a print.
+/// A function that appends the text of a print.
 fn push_print(device: &Device) -> impl Fn(&PrintLine, &mut String) {
     let with_invocation = device.instance.settings.printf == Printf::Invocations;
     move |line, out| line.push_text(with_invocation, out)
@@ -103,7 +103,7 @@ fn texts<T>(all: &[T], push: impl Fn(&T, &mut String)) -> (String, Vec<usize>) {
     (text, ends)
 }
 
-/// What the log shows of all, whose text is known.
+/// The form of `all` in the log: their text, or JSON lines.
 fn in_log<'t, T>(device: &Device, text: &'t str, all: &[T], json: fn(&T) -> String) -> Cow<'t, str> {
     let log = &device.instance.log;
     match log.format() {
