@@ -20,7 +20,7 @@ const ERROR: &str = "error";
 
 /// Time between two looks at the folder.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Time after which nobody answers any more.
+/// Time within which the harness answers.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Requests the words of a file with the name `name` and this text, as bytes.
@@ -29,7 +29,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 ///
 /// The text does not compile, or the harness does not answer.
 pub fn send(name: &str, text: &str, arguments: &[&str]) -> Result<Vec<u8>> {
-    let folder = std::env::var_os(shader_cache::VARIABLE).context("there is no folder of compiled shaders")?;
+    let folder = std::env::var_os(shader_cache::VARIABLE).with_context(|| format!("{} is not set", shader_cache::VARIABLE))?;
     send_in(Path::new(&folder), name, text, arguments)
 }
 
@@ -49,7 +49,7 @@ fn send_in(folder: &Path, name: &str, text: &str, arguments: &[&str]) -> Result<
         }
         sleep(INTERVAL);
     }
-    bail!("nobody has compiled {name}")
+    bail!("the harness has not compiled {name} in {LIMIT:?}")
 }
 
 /// Answers the requests in a folder, in a thread that ends with the process.

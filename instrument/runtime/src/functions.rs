@@ -7,7 +7,6 @@
 //! ```
 
 use super::arena::{ABORTED, CURSOR};
-use super::open_function::OpenFunction;
 use super::state::Runtime;
 use super::trap;
 use vkabort_record::layout::{COMMIT_MAGIC, header};
@@ -22,22 +21,17 @@ impl Runtime {
             return function;
         }
         let (uint, void) = (out.uint(), out.void());
-        let OpenFunction {
-            outer,
-            function,
-            parameters: [unit],
-            block,
-        } = self.begin_function(out, "vkabort_commit", void, [uint]);
+        let function = self.function(out, "vkabort_commit", (void, [uint]), |runtime, out, block, [unit]| {
+            let [scope, relaxed, magic] = [runtime.scope, 0, COMMIT_MAGIC].map(|value| out.constant(value));
+            let base = runtime.record(out, unit);
+            let pointer = runtime.record_word(out, base, header::COMMIT);
+            let commit = out.calculate(op::IAdd, (unit, magic));
+            runtime.barrier(out);
+            out.op(op::AtomicStore, (pointer, scope, relaxed, commit));
+            trap::write_trap(runtime, out, block);
+            None
+        });
         self.commit = Some(function);
-        let [scope, relaxed, magic] = [self.scope, 0, COMMIT_MAGIC].map(|value| out.constant(value));
-        let base = self.record(out, unit);
-        let pointer = self.record_word(out, base, header::COMMIT);
-        let commit = out.calculate(op::IAdd, (unit, magic));
-        self.barrier(out);
-        out.op(op::AtomicStore, (pointer, scope, relaxed, commit));
-        trap::write_trap(self, out, block);
-        out.op(op::Return, ());
-        self.end_function(out, outer);
         function
     }
 
@@ -63,46 +57,46 @@ impl Runtime {
             return function;
         }
         let (uint, void, bool) = (out.uint(), out.void(), out.bool());
-        let OpenFunction {
-            outer,
-            function,
-            parameters: [at, value, mask],
-            ..
-        } = self.begin_function(out, "vkabort_put_bytes", void, [uint; 3]);
+        let function = self.function(
+            out,
+            "vkabort_put_bytes",
+            (void, [uint; 3]),
+            |runtime, out, _, [at, value, mask]| {
+                let [zero, one, two, three, word_bits] = [0, 1, 2, 3, 32].map(|value| out.constant(value));
+                let words = runtime.words(out);
+                let [word, byte, shift, low, low_mask, back, high, high_mask] = [(); 8].map(|()| out.fresh());
+                let [is_shifted, shifted, exit, next] = [(); 4].map(|()| out.fresh());
+                // The bytes in the first word.
+                out.op(op::ShiftRightLogical, (uint, word, at, two));
+                out.op(op::BitwiseAnd, (uint, byte, at, three));
+                out.op(op::ShiftLeftLogical, (uint, shift, byte, three));
+                out.op(op::ShiftLeftLogical, (uint, low, value, shift));
+                out.op(op::ShiftLeftLogical, (uint, low_mask, mask, shift));
+                let pointer = runtime.word_pointer(out, words, word);
+                runtime.merge_word(out, pointer, low, low_mask);
+                // The bytes in the next word. A shift by 32 is undefined, so none is executed where `shift` is 0.
+                out.op(op::INotEqual, (bool, is_shifted, shift, zero));
+                let spills = out.fresh();
+                out.branch_if(is_shifted, shifted, exit, exit);
+                out.label(shifted);
+                out.op(op::ISub, (uint, back, word_bits, shift));
+                out.op(op::ShiftRightLogical, (uint, high, value, back));
+                out.op(op::ShiftRightLogical, (uint, high_mask, mask, back));
+                out.op(op::INotEqual, (bool, spills, high_mask, zero));
+                let (write, end) = (out.fresh(), out.fresh());
+                out.branch_if(spills, write, end, end);
+                out.label(write);
+                out.op(op::IAdd, (uint, next, word, one));
+                let pointer = runtime.word_pointer(out, words, next);
+                runtime.merge_word(out, pointer, high, high_mask);
+                out.branch(end);
+                out.label(end);
+                out.branch(exit);
+                out.label(exit);
+                None
+            },
+        );
         self.put_bytes = Some(function);
-        let [zero, one, two, three, word_bits] = [0, 1, 2, 3, 32].map(|value| out.constant(value));
-        let words = self.words(out);
-        let [word, byte, shift, low, low_mask, back, high, high_mask] = [(); 8].map(|()| out.fresh());
-        let [is_shifted, shifted, exit, next] = [(); 4].map(|()| out.fresh());
-        // The bytes in the first word.
-        out.op(op::ShiftRightLogical, (uint, word, at, two));
-        out.op(op::BitwiseAnd, (uint, byte, at, three));
-        out.op(op::ShiftLeftLogical, (uint, shift, byte, three));
-        out.op(op::ShiftLeftLogical, (uint, low, value, shift));
-        out.op(op::ShiftLeftLogical, (uint, low_mask, mask, shift));
-        let pointer = self.word_pointer(out, words, word);
-        self.merge_word(out, pointer, low, low_mask);
-        // The bytes in the next word. A shift by 32 is undefined, so none is executed where `shift` is 0.
-        out.op(op::INotEqual, (bool, is_shifted, shift, zero));
-        let spills = out.fresh();
-        out.branch_if(is_shifted, shifted, exit, exit);
-        out.label(shifted);
-        out.op(op::ISub, (uint, back, word_bits, shift));
-        out.op(op::ShiftRightLogical, (uint, high, value, back));
-        out.op(op::ShiftRightLogical, (uint, high_mask, mask, back));
-        out.op(op::INotEqual, (bool, spills, high_mask, zero));
-        let (write, end) = (out.fresh(), out.fresh());
-        out.branch_if(spills, write, end, end);
-        out.label(write);
-        out.op(op::IAdd, (uint, next, word, one));
-        let pointer = self.word_pointer(out, words, next);
-        self.merge_word(out, pointer, high, high_mask);
-        out.branch(end);
-        out.label(end);
-        out.branch(exit);
-        out.label(exit);
-        out.op(op::Return, ());
-        self.end_function(out, outer);
         function
     }
 
@@ -139,17 +133,16 @@ impl Runtime {
             return function;
         }
         let (uint, bool) = (out.uint(), out.bool());
-        let OpenFunction { outer, function, .. } = self.begin_function(out, "vkabort_poll", bool, []);
-        self.poll = Some(function);
-        let (scope, zero) = (out.constant(self.scope), out.constant(0));
-        let [cursor, aborted] = [CURSOR, ABORTED].map(|member| {
-            let pointer = self.control(out, member);
-            out.emit(op::AtomicLoad, uint, (pointer, scope, zero))
+        let function = self.function(out, "vkabort_poll", (bool, []), |runtime, out, _, []| {
+            let (scope, zero) = (out.constant(runtime.scope), out.constant(0));
+            let [cursor, aborted] = [CURSOR, ABORTED].map(|member| {
+                let pointer = runtime.control(out, member);
+                out.emit(op::AtomicLoad, uint, (pointer, scope, zero))
+            });
+            let either = out.calculate(op::BitwiseOr, (cursor, aborted));
+            Some(out.emit(op::INotEqual, bool, (either, zero)))
         });
-        let either = out.calculate(op::BitwiseOr, (cursor, aborted));
-        let is_aborted = out.emit(op::INotEqual, bool, (either, zero));
-        out.op(op::ReturnValue, is_aborted);
-        self.end_function(out, outer);
+        self.poll = Some(function);
         function
     }
 }

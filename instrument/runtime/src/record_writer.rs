@@ -11,7 +11,6 @@
 
 use super::compact_shape::CompactShape;
 use super::deferred::{DeferredRecord, EntryRecords, record_key};
-use super::open_function::OpenFunction;
 use super::record::Extent;
 use super::reserve::NO_RECORD;
 use super::state::Runtime;
@@ -55,28 +54,30 @@ impl Runtime {
         let commit = shape.is_none().then(|| self.commit(out));
         let (uint, void) = (out.uint(), out.void());
         let uvec4 = out.vector(uint, 4);
-        let OpenFunction {
-            outer,
-            function,
-            parameters: [stage, identity],
-            block,
-        } = self.begin_function(out, "vkabort_write_record", void, [uint, uvec4]);
-        self.record_writers.push((of_entry.clone(), shape, function));
-        let mut writer = Writer {
-            runtime: self,
+        let types = (void, [uint, uvec4]);
+        let function = self.function(
             out,
-            merges: Vec::new(),
-            key: Id::NONE,
-            block,
-        };
-        writer.load_key(of_entry, &records);
-        match (shape, commit) {
-            (Some(shape), _) => writer.write_compact(shape, &records, [stage, identity]),
-            (None, Some(commit)) => writer.write(&records, reserve, commit, [stage, identity]),
-            (None, None) => {}
-        }
-        writer.end();
-        self.end_function(out, outer);
+            "vkabort_write_record",
+            types,
+            |runtime, out, block, [stage, identity]| {
+                let mut writer = Writer {
+                    runtime,
+                    out,
+                    merges: Vec::new(),
+                    key: Id::NONE,
+                    block,
+                };
+                writer.load_key(of_entry, &records);
+                match (shape, commit) {
+                    (Some(shape), _) => writer.write_compact(shape, &records, [stage, identity]),
+                    (None, Some(commit)) => writer.write(&records, reserve, commit, [stage, identity]),
+                    (None, None) => {}
+                }
+                writer.end();
+                None
+            },
+        );
+        self.record_writers.push((of_entry.clone(), shape, function));
         function
     }
 }
@@ -152,7 +153,6 @@ impl Writer<'_> {
             self.out.branch(merge);
             self.out.label(merge);
         }
-        self.out.op(op::Return, ());
     }
 
     /// Size, units and site of a deferred record: constants where all records have the same.

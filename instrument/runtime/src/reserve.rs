@@ -20,7 +20,6 @@
 //! record, see `compact_reserve`.
 
 use super::deferred::record_key;
-use super::open_function::OpenFunction;
 use super::state::{Runtime, bool_constant};
 use vkabort_record::layout::{CURSOR_OFFSET, DROPPED_OFFSET, SLOT_UNITS};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -37,35 +36,35 @@ impl Runtime {
             return function;
         }
         let (uint, bool) = (out.uint(), out.bool());
-        let OpenFunction {
-            outer,
-            function,
-            parameters: [units],
-            block,
-        } = self.begin_function(out, "vkabort_reserve", uint, [uint]);
+        let function = self.function(
+            out,
+            "vkabort_reserve",
+            (uint, [uint]),
+            |runtime, out, block, [units]| {
+                let [capacity, none] = [runtime.slots() * SLOT_UNITS, NO_RECORD].map(|value| out.constant(value));
+                let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| out.fresh());
+                // Phases 1 and 2. Compilers remove the comparison for records of constant length.
+                out.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
+                let [unit, fits, count] = runtime.try_reserve(out, units, Some(fits_arena), block);
+                out.branch_if(fits, found, full, full);
+                out.label(found);
+                out.op(op::ReturnValue, unit);
+                // Phase 3: without a message, the device is lost all the same.
+                out.label(full);
+                out.branch_if(fits_arena, counted, too_large, counted);
+                out.label(too_large);
+                runtime.set_aborted(out);
+                runtime.set_aborted_for_host(out);
+                out.branch(counted);
+                out.label(counted);
+                // Phase 4.
+                // The invocation is not known here.
+                let counter = out.constant(DROPPED_OFFSET);
+                runtime.count_dropped(out, count, counter);
+                Some(none)
+            },
+        );
         self.reserve = Some(function);
-        let [capacity, none] = [self.slots() * SLOT_UNITS, NO_RECORD].map(|value| out.constant(value));
-        let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| out.fresh());
-        // Phases 1 and 2. Compilers remove the comparison for records of constant length.
-        out.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
-        let [unit, fits, count] = self.try_reserve(out, units, Some(fits_arena), block);
-        out.branch_if(fits, found, full, full);
-        out.label(found);
-        out.op(op::ReturnValue, unit);
-        // Phase 3: without a message, the device is lost all the same.
-        out.label(full);
-        out.branch_if(fits_arena, counted, too_large, counted);
-        out.label(too_large);
-        self.set_aborted(out);
-        self.set_aborted_for_host(out);
-        out.branch(counted);
-        out.label(counted);
-        // Phase 4.
-        // The invocation is not known here.
-        let counter = out.constant(DROPPED_OFFSET);
-        self.count_dropped(out, count, counter);
-        out.op(op::ReturnValue, none);
-        self.end_function(out, outer);
         function
     }
 

@@ -18,7 +18,7 @@ use vkabort_spirv::{Code, Id, op};
 /// | `state` | the flag, the key and the other Private variables |
 /// | `arena` | types of the arena, pointers into it, ABORTED |
 /// | `record` | pointers into a record, stores of its header and units |
-/// | `open_function` | beginning and end of a shared function |
+/// | `shared_function` | writes a shared function |
 /// | `reserve`, `compact_reserve` | `vkabort_reserve`, and the reservation itself |
 /// | `functions` | `vkabort_commit`, `vkabort_put_bytes`, `vkabort_poll` |
 /// | `record_writer`, `compact_record` | `vkabort_write_record` |

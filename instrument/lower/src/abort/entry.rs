@@ -113,38 +113,42 @@ fn write_entry(
     let (shape, tag) = compact.unzip();
     let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(out, &entry.records, deferred, shape));
     let flag = runtime.flag(out);
-    let outer = runtime.begin_function_as(out, entry.interface.entry.function, void);
-    let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
-    out.op(op::FunctionCall, (function.result_type, done, body));
-    if let Some(leave) = runtime.leave {
-        out.emit(op::FunctionCall, void, leave);
-    }
-    let aborted = flag.load(out);
-    out.branch_if(aborted, left, exit, exit);
-    out.label(left);
-    if let Some(writer) = writer {
-        let identity = load_identity(index, &mut entry.interface, tag.is_some(), added, out);
-        let stage = out.constant(tag.unwrap_or(entry.interface.entry.model));
-        out.op(op::FunctionCall, (void, written, writer, stage, identity));
-    }
-    match end {
-        StageEnd::Kill => out.op(op::Kill, ()),
-        StageEnd::TerminateRay => out.op(op::TerminateRayKHR, ()),
-        StageEnd::Return | StageEnd::EmitNoTasks => out.branch(exit),
-    }
-    out.label(exit);
-    match end {
-        StageEnd::EmitNoTasks => {
-            let uvec3 = out.vector(uint, 3);
-            let (groups, count) = (runtime.task_groups(out), out.fresh());
-            out.op(op::Load, (uvec3, count, groups));
-            let counts = [0, 1, 2].map(|i| out.emit(op::CompositeExtract, uint, (count, Literal(i))));
-            let payload = task_payload(index, function);
-            out.op(op::EmitMeshTasksEXT, (counts, payload));
-        }
-        _ => out.op(op::Return, ()),
-    }
-    runtime.end_function(out, outer);
+    runtime.with_functions(|runtime, functions| {
+        out.continue_code(functions, |out| {
+            out.begin_function(entry.interface.entry.function, (void, &[]));
+            let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
+            out.op(op::FunctionCall, (function.result_type, done, body));
+            if let Some(leave) = runtime.leave {
+                out.emit(op::FunctionCall, void, leave);
+            }
+            let aborted = flag.load(out);
+            out.branch_if(aborted, left, exit, exit);
+            out.label(left);
+            if let Some(writer) = writer {
+                let identity = load_identity(index, &mut entry.interface, tag.is_some(), added, out);
+                let stage = out.constant(tag.unwrap_or(entry.interface.entry.model));
+                out.op(op::FunctionCall, (void, written, writer, stage, identity));
+            }
+            match end {
+                StageEnd::Kill => out.op(op::Kill, ()),
+                StageEnd::TerminateRay => out.op(op::TerminateRayKHR, ()),
+                StageEnd::Return | StageEnd::EmitNoTasks => out.branch(exit),
+            }
+            out.label(exit);
+            match end {
+                StageEnd::EmitNoTasks => {
+                    let uvec3 = out.vector(uint, 3);
+                    let (groups, count) = (runtime.task_groups(out), out.fresh());
+                    out.op(op::Load, (uvec3, count, groups));
+                    let counts = [0, 1, 2].map(|i| out.emit(op::CompositeExtract, uint, (count, Literal(i))));
+                    let payload = task_payload(index, function);
+                    out.op(op::EmitMeshTasksEXT, (counts, payload));
+                }
+                _ => out.op(op::Return, ()),
+            }
+            out.op(op::FunctionEnd, ());
+        });
+    });
 }
 
 /// Gives the function of an entry point another id.

@@ -21,6 +21,7 @@
 
 use super::arguments::Part;
 use super::identity::InvocationIdentity;
+use std::mem;
 use vkabort_options::PrintNumbers;
 use vkabort_options::{Options, Prints};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
@@ -29,7 +30,7 @@ use vkabort_record::print::layout::{
     header, record_slots,
 };
 use vkabort_record::site::{CodeHash, PrintSite};
-use vkabort_runtime::{OpenFunction, Runtime, block_pointer};
+use vkabort_runtime::{Runtime, block_pointer};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Code, Id, Inst, Literal, op};
@@ -126,48 +127,44 @@ impl PrintWriter {
         let (void, uint) = (out.void(), out.uint());
         let mut types = vec![uint, uint];
         types.extend(payload.iter().map(|part| out.words_type(part.words)));
-        let OpenFunction {
-            outer,
-            function,
-            parameters,
-            ..
-        } = self
-            .runtime
-            .begin_function_of(out, &format!("vkabort_print{words}"), void, &types);
+        let name = format!("vkabort_print{words}");
+        let mut functions = mem::take(&mut self.runtime.functions);
+        let function = out.function(&mut functions, &name, (void, &types), |out, _, parameters| {
+            let (number, dropped, values) = match parameters {
+                [number, dropped, values @ ..] => (*number, *dropped, values),
+                _ => (Id::NONE, Id::NONE, [].as_slice()),
+            };
+            let payload = payload.iter().zip(values);
+            let payload = payload.map(|(part, value)| Part { value: *value, ..*part });
+            let payload: Vec<Part> = payload.collect();
+            let slots = record_slots(self.identity_words + words);
+            let [has_room, is_inside, low, at] = self.reserve(out, slots, dropped);
+            let [reserved, write, late, end, merge] = [(); 5].map(|()| out.fresh());
+            out.branch_if(has_room, reserved, merge, merge);
+            out.label(reserved);
+            out.branch_if(is_inside, write, late, end);
+            out.label(late);
+            let [sign, scope, relaxed, one] = [31, self.runtime.scope, 0, 1].map(|value| out.constant(value));
+            let zero = out.calculate(op::ShiftRightLogical, (at, sign));
+            let counter = out.calculate(op::BitwiseOr, (dropped, zero));
+            let ty = self.word_pointer(out);
+            let counter = self.pointer(out, ty, counter);
+            out.calculate(op::AtomicIAdd, (counter, scope, relaxed, one));
+            out.branch(end);
+            out.label(write);
+            let mut header = vec![out.constant(0), number];
+            let words = identity.load_words(index, out);
+            const _: () = assert!(header::COMMIT == 0 && header::NUMBER == 1 && header::IDENTITY == 2);
+            header.extend((0..self.identity_words).map(|at| out.calculate(op::CompositeExtract, (words, Literal(at)))));
+            self.write_record(out, low, header, &payload);
+            out.branch(end);
+            out.label(end);
+            out.branch(merge);
+            out.label(merge);
+            None
+        });
+        self.runtime.functions = functions;
         self.writers.push((words, function));
-        let (number, dropped, values) = match parameters.as_slice() {
-            [number, dropped, values @ ..] => (*number, *dropped, values),
-            _ => (Id::NONE, Id::NONE, [].as_slice()),
-        };
-        let payload = payload.iter().zip(values);
-        let payload = payload.map(|(part, value)| Part { value: *value, ..*part });
-        let payload: Vec<Part> = payload.collect();
-        let slots = record_slots(self.identity_words + words);
-        let [has_room, is_inside, low, at] = self.reserve(out, slots, dropped);
-        let [reserved, write, late, end, merge] = [(); 5].map(|()| out.fresh());
-        out.branch_if(has_room, reserved, merge, merge);
-        out.label(reserved);
-        out.branch_if(is_inside, write, late, end);
-        out.label(late);
-        let [sign, scope, relaxed, one] = [31, self.runtime.scope, 0, 1].map(|value| out.constant(value));
-        let zero = out.calculate(op::ShiftRightLogical, (at, sign));
-        let counter = out.calculate(op::BitwiseOr, (dropped, zero));
-        let ty = self.word_pointer(out);
-        let counter = self.pointer(out, ty, counter);
-        out.calculate(op::AtomicIAdd, (counter, scope, relaxed, one));
-        out.branch(end);
-        out.label(write);
-        let mut header = vec![out.constant(0), number];
-        let words = identity.load_words(index, out);
-        const _: () = assert!(header::COMMIT == 0 && header::NUMBER == 1 && header::IDENTITY == 2);
-        header.extend((0..self.identity_words).map(|at| out.calculate(op::CompositeExtract, (words, Literal(at)))));
-        self.write_record(out, low, header, &payload);
-        out.branch(end);
-        out.label(end);
-        out.branch(merge);
-        out.label(merge);
-        out.op(op::Return, ());
-        self.runtime.end_function(out, outer);
         function
     }
 
