@@ -29,7 +29,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 ///
 /// The text does not compile, or the harness does not answer.
 pub fn send(name: &str, text: &str, arguments: &[&str]) -> Result<Vec<u8>> {
-    let folder = std::env::var_os(shader_cache::VARIABLE).with_context(|| format!("{} is not set", shader_cache::VARIABLE))?;
+    let folder =
+        std::env::var_os(shader_cache::VARIABLE).with_context(|| format!("{} is not set", shader_cache::VARIABLE))?;
     send_in(Path::new(&folder), name, text, arguments)
 }
 
