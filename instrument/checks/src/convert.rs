@@ -47,7 +47,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
             from: from.width(),
             to,
         };
-        plant_value(planter, facts, block, &conversion);
+        plant_value(planter, facts, block, conversion);
     }
 }
 
@@ -91,6 +91,18 @@ impl<'w> ValueCheck<'w> for Conversion<'w> {
         message.push_text("%f");
         let sign = if self.is_signed { "a signed" } else { "an unsigned" };
         message.push_literal(&format!(", to {sign} integer of {} bits", self.to));
+        message
+    }
+
+    fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
+        let mut message = Message::default();
+        let value = names.component(self.inst.first_operand(), component);
+        let value = value.map_or_else(|| "a value".to_owned(), |value| format!("`{value}`"));
+        let sign = if self.is_signed { "a signed" } else { "an unsigned" };
+        message.push_literal(&format!(
+            "conversion of {value} to {sign} integer of {} bits, which cannot hold it",
+            self.to
+        ));
         message
     }
 }

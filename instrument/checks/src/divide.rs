@@ -46,7 +46,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         };
         for fault in [Fault::Zero, Fault::Overflow] {
             if fault == Fault::Zero || is_signed {
-                plant_value(planter, facts, block, &Division { inst, fault, bits });
+                plant_value(planter, facts, block, Division { inst, fault, bits });
             }
         }
     }
@@ -55,6 +55,13 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
 impl Division<'_> {
     fn min(&self) -> u64 {
         1 << (self.bits - 1)
+    }
+
+    fn symbol(&self) -> &'static str {
+        match self.inst.opcode() {
+            op::UDiv | op::SDiv => "/",
+            _ => "%",
+        }
     }
 
     fn minus_one(&self) -> u64 {
@@ -125,10 +132,7 @@ impl<'w> ValueCheck<'w> for Division<'w> {
             Fault::Zero => "division by zero: ",
             Fault::Overflow => "division overflows: ",
         });
-        let symbol = match self.inst.opcode() {
-            op::UDiv | op::SDiv => "/",
-            _ => "%",
-        };
+        let symbol = self.symbol();
         let (value, divisor) = (self.inst.id(3), self.inst.id(4));
         let operand = |id| names.component(id, component);
         if let (Some(value), Some(divisor)) = (operand(value), operand(divisor)) {
@@ -137,6 +141,19 @@ impl<'w> ValueCheck<'w> for Division<'w> {
         message.push_text(conversion(names.index, value));
         message.push_literal(&format!(" {symbol} "));
         message.push_text(conversion(names.index, divisor));
+        message
+    }
+
+    fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
+        let mut message = Message::default();
+        message.push_literal(match self.fault {
+            Fault::Zero => "division by zero",
+            Fault::Overflow => "division overflows",
+        });
+        let operand = |word| names.component(self.inst.id(word), component);
+        if let (Some(value), Some(divisor)) = (operand(3), operand(4)) {
+            message.push_literal(&format!(": `{value}` {} `{divisor}`", self.symbol()));
+        }
         message
     }
 }

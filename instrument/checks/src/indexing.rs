@@ -1,13 +1,17 @@
 //! Checks of indices: their comparison with a size, and their messages.
 
 use super::accesses::{Access, Step};
+use super::faults::{FaultClass, Faulty, Found, Origin};
 use super::message::Message;
 use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
-use super::scalars::{Scalar, are_scalars, conversion, quote, write_conditions};
+use super::scalars::{Scalar, conversion, quote};
+use std::rc::Rc;
 use vkabort_analysis::effects::{EffectPoint, ValuePart};
+use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::RangePoint;
+use vkabort_analysis::view::path::Path;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
@@ -15,6 +19,7 @@ use vkabort_spirv::index::constant::Length;
 use vkabort_spirv::{Id, Literal, op};
 
 /// An index with the size that it must be below.
+#[derive(Clone)]
 pub(super) struct Indexing {
     pub(super) index: Id,
     pub(super) size: Size,
@@ -97,39 +102,80 @@ pub(super) fn plant_indexing<'w>(
         Size::Constant(size) => facts.ranges().bits(size) == Some(bits.max(32)),
         Size::Length { .. } => bits <= 32,
     };
-    let here = facts.at(block, &[]);
+    let here = facts.at(block);
     if !is_comparable || !can_fail(facts, &here, indexing) {
         return;
     }
-    let points = match pointer {
-        Some(_) => vec![EffectPoint {
-            block,
-            offset: inst.offset,
-            conditions: Vec::new(),
-        }],
-        None => facts.points(&ValuePart::whole(inst.result())),
+    let part = ValuePart::whole(inst.result());
+    let travels = pointer.is_none() && !facts.is_observed(FaultClass::Undefined, &part);
+    if travels != planter.module.is_collecting {
+        return;
+    }
+    let Some(position) = planter.selected_position(block, &inst) else {
+        return;
     };
-    let key = key(facts, check, indexing);
-    let points = points.into_iter().filter(|point| {
-        let at = facts.at(point.block, &point.conditions);
-        can_fail(facts, &at, indexing) && !planter.is_tested(facts.function, &key, point) && are_scalars(index, point)
-    });
-    let points: Vec<EffectPoint> = points.collect();
-    for point in planter.outside_loops(block, points) {
-        let Some(position) = planter.selected_position(block, &inst) else {
-            return;
-        };
-        let place = Place::of_point(&point, inst, position);
-        let quoted = (!position.has_line()).then(|| quote(&inst));
-        let expression = planter.expressions().value(indexing.index).map(|index| index.text);
-        let write_condition = |out: &mut Emitter| {
-            let (failed, size) = write_failed(out, index, indexing, bits);
-            (write_conditions(out, index, failed, &point.conditions), size)
-        };
-        planter.plant_with(check, &place, write_condition, |out, size| {
-            message(index, indexing, (out.uint(), size), (expression.as_deref(), quoted))
+    if travels {
+        planter.module.faults.add(Faulty {
+            function: facts.function.number,
+            block,
+            inst,
+            check,
+            position,
+            class: FaultClass::Undefined,
+            origin: Rc::new(TravellingIndex {
+                indexing: indexing.clone(),
+                bits,
+            }),
         });
-        planter.add_tested(facts.function, key.clone(), &point);
+        return;
+    }
+    let key = key(facts, check, indexing);
+    let point = EffectPoint {
+        block,
+        offset: inst.offset,
+    };
+    if planter.is_tested(facts.function, &key, &point) {
+        return;
+    }
+    let place = Place::of_point(&point, inst, position);
+    let quoted = (!position.has_line()).then(|| quote(&inst));
+    let mut text = text(planter.expressions(), indexing, true);
+    if let Some(quoted) = quoted {
+        text.push_literal(&format!(" ({quoted})"));
+    }
+    planter.plant_with(
+        check,
+        &place,
+        |out| write_failed(out, index, indexing, bits),
+        |out, size| with_values(out, index, text, indexing, size),
+    );
+    planter.add_tested(facts.function, key, &point);
+}
+
+/// An index into a value, whose fault travels.
+struct TravellingIndex {
+    indexing: Indexing,
+    bits: u32,
+}
+
+impl<'w> Origin<'w> for TravellingIndex {
+    fn parts(&self) -> Vec<Path> {
+        vec![Path::new()]
+    }
+
+    fn write_failed(&self, out: &mut Emitter, index: &Index<'_>) -> Vec<Id> {
+        vec![write_failed(out, index, &self.indexing, self.bits).0]
+    }
+
+    fn text(&self, names: &Expressions<'_, '_>, is_direct: bool) -> Message {
+        text(names, &self.indexing, is_direct)
+    }
+
+    fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message {
+        match found.is_direct {
+            true => with_values(out, index, message, &self.indexing, Id::NONE),
+            false => message,
+        }
     }
 }
 
@@ -203,16 +249,15 @@ fn write_failed(out: &mut Emitter, index: &Index<'_>, indexing: &Indexing, bits:
     (out.emit(op::UGreaterThanEqual, bool, (value.id, size)), size)
 }
 
-/// `expression`: that of the index.
-fn message(
-    index: &Index<'_>,
-    indexing: &Indexing,
-    (uint, size): (Id, Id),
-    (expression, quoted): (Option<&str>, Option<String>),
-) -> Message {
+/// The text of the message, with the index only if `has_index`.
+fn text(names: &Expressions<'_, '_>, indexing: &Indexing, has_index: bool) -> Message {
+    let index = names.index;
     let mut message = Message::new("index ");
-    message.push_text(conversion(index, indexing.index));
-    message.push_literal(" is out of bounds of ");
+    if has_index {
+        message.push_text(conversion(index, indexing.index));
+        message.push_literal(" ");
+    }
+    message.push_literal("is out of bounds of ");
     if let Some(name) = &indexing.name {
         message.push_literal(&format!("`{name}` ("));
     } else {
@@ -222,24 +267,25 @@ fn message(
             _ => "an array (",
         });
     }
-    message = message.with(index.type_of(indexing.index), indexing.index);
     match &indexing.size {
         Size::Fixed(size) => message.push_literal(&size.to_string()),
-        Size::Constant(size) => {
-            message.push_text(conversion(index, *size));
-            message = message.with_constant(index.type_of(*size), *size);
-        }
-        Size::Length { .. } => {
-            message.push_text("%u");
-            message = message.with(uint, size);
-        }
+        Size::Constant(size) if has_index => message.push_text(conversion(index, *size)),
+        Size::Length { .. } if has_index => message.push_text("%u"),
+        Size::Constant(_) | Size::Length { .. } => message.push_literal("its size in"),
     }
     message.push_literal(&format!(" {})", indexing.unit));
-    if let Some(expression) = expression {
+    if let Some(expression) = names.value(indexing.index).map(|index| index.text) {
         message.push_literal(&format!(": `{expression}`"));
     }
-    if let Some(quoted) = quoted {
-        message.push_literal(&format!(" ({quoted})"));
-    }
     message
+}
+
+/// Adds the index and a size that is not fixed.
+fn with_values(out: &mut Emitter, index: &Index<'_>, message: Message, indexing: &Indexing, size: Id) -> Message {
+    let message = message.with(index.type_of(indexing.index), indexing.index);
+    match &indexing.size {
+        Size::Fixed(_) => message,
+        Size::Constant(size) => message.with_constant(index.type_of(*size), *size),
+        Size::Length { .. } => message.with(out.uint(), size),
+    }
 }

@@ -15,13 +15,14 @@
 //! by a constant operand; operands that are not finite, which began elsewhere; products of matrices; types of which the module says that
 //! it means NaN (`nan::means_nan`), and floats that the module only stores.
 
+use super::faults::FaultClass;
 use super::message::Message;
 use super::nan::means_nan;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
 use smallvec::SmallVec;
-use vkabort_analysis::effects::{EffectPoint, ValuePart, component_count};
+use vkabort_analysis::effects::component_count;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};
 use vkabort_options::Check;
@@ -57,7 +58,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
     let glsl = index.sets("GLSL.std.450");
     let operations = find(index, planter.function, |inst| operation(index, &glsl, inst));
     for (block, operation) in operations {
-        plant_value(planter, facts, block, &operation);
+        plant_value(planter, facts, block, operation);
     }
 }
 
@@ -190,8 +191,8 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
         true
     }
 
-    fn points(&self, facts: &mut ValueFacts<'_, '_, '_, 'w>, part: &ValuePart) -> Vec<EffectPoint> {
-        facts.points_of_not_finite(part)
+    fn class(&self) -> FaultClass {
+        FaultClass::NotFinite
     }
 
     /// The operands of a component, then the result.
@@ -257,6 +258,20 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
             Form::Conversion => message.push_text(&format!("conversion of %f to a float of {} bits", self.to)),
         }
         message.push_text(" is %f");
+        if let Some(expression) = names.component(self.inst.result(), component) {
+            message.push_literal(&format!(": `{expression}`"));
+        }
+        message
+    }
+
+    fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
+        let mut message = Message::default();
+        match self.form {
+            Form::Operator(symbol) => message.push_literal(&format!("the result of {symbol}")),
+            Form::Function(name) | Form::OfVectors(name) => message.push_literal(&format!("the result of {name}")),
+            Form::Conversion => message.push_literal(&format!("a conversion to a float of {} bits", self.to)),
+        }
+        message.push_literal(" is not finite");
         if let Some(expression) = names.component(self.inst.result(), component) {
             message.push_literal(&format!(": `{expression}`"));
         }

@@ -30,6 +30,7 @@ mod breaks;
 mod buffers;
 mod convert;
 mod divide;
+mod faults;
 mod filter;
 mod guard;
 mod helper;
@@ -128,6 +129,7 @@ pub fn plant(
         values: ValueAnalyses {
             effects: Effects::new(&view),
             not_finite: Effects::of_not_finite(&view),
+            unstored: Effects::of_memory(&view),
             ranges: Ranges::new(&view, options),
         },
         repetitions: match options.sanitize.checks.contains(Check::Loops) {
@@ -154,9 +156,10 @@ fn plant_selected<'o, 'a: 'o, 'w>(
     barriers::prepare(&mut module);
     if checks.contains(Check::Initialized) {
         // Before the words of races, which take what is left.
-        initialized::prepare(&mut module, facts.view);
+        initialized::prepare(&mut module, facts.view, &mut facts.values.unstored);
     }
     races::prepare(&mut module);
+    collect_faults(facts, &mut module);
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
@@ -173,9 +176,10 @@ fn plant_selected<'o, 'a: 'o, 'w>(
                 (PlantFunction::Values(_), None) => {}
             }
         }
+        faults::plant(&mut planter);
         planter.finish();
     }
-    let effects = [&facts.values.effects, &facts.values.not_finite].into_iter();
+    let effects = [&facts.values.effects, &facts.values.not_finite, &facts.values.unstored].into_iter();
     let warnings = facts
         .view
         .given_up()
@@ -186,4 +190,31 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         .warnings
         .extend(warnings.map(|text| format!("checks are left out: {text}")));
     module.finish()
+}
+
+/// Finds the operations whose faults travel, and what carries them.
+fn collect_faults<'o, 'a: 'o, 'w>(facts: &mut ModuleFacts<'_, 'a, 'w>, module: &mut ModulePlanter<'o, 'w>) {
+    let (index, checks) = (module.index, module.options.sanitize.checks);
+    module.is_collecting = true;
+    for (number, function) in index.functions.iter() {
+        let Some(view) = facts.view.function(number) else {
+            continue;
+        };
+        let Some(mut planter) = Planter::new(module, number, function) else {
+            continue;
+        };
+        let mut of_values = ValueFacts::new(view, &mut facts.values);
+        let selected = CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check));
+        for (_, plant) in selected.filter(|(row, _)| faults::may_travel(row.check)) {
+            if let PlantFunction::Values(plant) = plant {
+                plant(&mut planter, &mut of_values);
+            }
+        }
+    }
+    module.is_collecting = false;
+    let mut all = std::mem::take(&mut module.faults);
+    let warnings = all.plan(|class, sources| facts.values.effects_of(class).flow(sources));
+    module.faults = all;
+    let warnings = warnings.into_iter().map(|text| format!("checks are left out: {text}"));
+    module.planted.warnings.extend(warnings);
 }

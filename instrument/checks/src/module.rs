@@ -4,6 +4,7 @@ use super::addresses::buffer_finder::BufferFinder;
 use super::addresses::pointer_bounds::PointerBounds;
 use super::addresses::searches::Searches;
 use super::barriers::counters::Barriers;
+use super::faults::Faults;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::initialized::loads::UnstoredLoads;
@@ -12,6 +13,7 @@ use super::message::MessageWriter;
 use super::races::records::Races;
 use super::workgroup::layout::shared_spec_ids;
 use super::workgroup::shared_words::SharedWords;
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::callgraph::CallGraph;
@@ -36,6 +38,11 @@ pub enum Planting {
     OutsideContinues,
     Everywhere,
 }
+
+/// An operation and its check: word offset, check, and kind of the test.
+pub(super) type OperationKey = (usize, u32, u32);
+/// Components of a vector; `None` for a scalar.
+pub(super) type Components = SmallVec<[Option<u32>; 4]>;
 
 const EXTENSION: &str = "SPV_KHR_abort";
 
@@ -73,6 +80,12 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) shared_words: SharedWords,
     pub(super) barriers: Barriers,
     pub(super) races: Races,
+    /// Faults that travel to their effects.
+    pub(super) faults: Faults<'w>,
+    /// Whether operations are only collected whose faults travel.
+    pub(super) is_collecting: bool,
+    /// The components of operations that are tested where they are computed.
+    pub(super) tested_at_once: HashMap<OperationKey, Components>,
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
@@ -108,6 +121,9 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             shared_words: SharedWords::new(index, options),
             barriers: Barriers::default(),
             races: Races::default(),
+            faults: Faults::default(),
+            is_collecting: false,
+            tested_at_once: HashMap::default(),
         }
     }
 

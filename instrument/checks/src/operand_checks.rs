@@ -7,16 +7,19 @@
 //!                                the abort: %component = Select .., %value = VectorExtractDynamic %a %component
 //! ```
 
+use super::faults::{FaultClass, Faulty, Found, Origin, write_number};
 use super::message::Message;
+use super::module::Components;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
-use super::scalars::{Scalar, are_scalars, extract, extract_dynamic, quote, write_conditions};
+use super::scalars::{Scalar, extract, extract_dynamic, quote};
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
-use vkabort_analysis::effects::{Condition, EffectPoint, Effects, ValuePart, component_count};
+use std::rc::Rc;
+use vkabort_analysis::effects::{EffectPoint, Effects, ValuePart, component_count};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};
 use vkabort_analysis::view::FunctionView;
+use vkabort_analysis::view::path::Path;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
@@ -31,7 +34,19 @@ pub(super) struct ValueAnalyses<'v, 'a, 'w> {
     pub(super) effects: Effects<'v, 'a, 'w>,
     /// The effects of NaN and infinities.
     pub(super) not_finite: Effects<'v, 'a, 'w>,
+    /// The effects of memory that nothing has stored.
+    pub(super) unstored: Effects<'v, 'a, 'w>,
     pub(super) ranges: Ranges<'v, 'a, 'w>,
+}
+
+impl<'v, 'a, 'w> ValueAnalyses<'v, 'a, 'w> {
+    pub(super) fn effects_of(&mut self, class: FaultClass) -> &mut Effects<'v, 'a, 'w> {
+        match class {
+            FaultClass::NotFinite => &mut self.not_finite,
+            FaultClass::Unstored => &mut self.unstored,
+            FaultClass::Undefined => &mut self.effects,
+        }
+    }
 }
 
 /// Facts about the values of a function.
@@ -63,19 +78,23 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         self.values.ranges.original(self.function, value)
     }
 
-    /// The points at which a part of a value has an effect.
-    pub(super) fn points(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
-        self.values.effects.points(self.function.number, part)
+    /// Whether a part of a value is certain to have an effect, from its definition on.
+    pub(super) fn is_observed(&mut self, class: FaultClass, part: &ValuePart) -> bool {
+        let effects = self.values.effects_of(class);
+        effects.is_observed(self.function.number, part)
     }
 
-    /// The points at which a part of a value is certain to be stored as NaN or an infinity, if it is one.
-    pub(super) fn points_of_not_finite(&mut self, part: &ValuePart) -> Vec<EffectPoint> {
-        self.values.not_finite.points(self.function.number, part)
+    /// The facts that hold in a block of the function.
+    pub(super) fn at(&mut self, block: BlockIndex) -> RangePoint<'v, 'a, 'w> {
+        self.values.ranges.at(self.function, block, &[])
     }
 
-    /// The facts that hold in a block of the function under conditions.
-    pub(super) fn at(&mut self, block: BlockIndex, conditions: &[Condition]) -> RangePoint<'v, 'a, 'w> {
-        self.values.ranges.at(self.function, block, conditions)
+    /// The facts that hold at each use of a part of a value that the use does not drop.
+    pub(super) fn at_uses(&mut self, class: FaultClass, part: &ValuePart) -> Vec<RangePoint<'v, 'a, 'w>> {
+        let uses = self.values.effects_of(class).uses(self.function.number, part);
+        let ranges = &mut self.values.ranges;
+        let points = uses.into_iter();
+        points.map(|(block, conditions)| ranges.at(self.function, block, &conditions)).collect()
     }
 }
 
@@ -91,9 +110,9 @@ pub(super) trait ValueCheck<'w> {
         0
     }
 
-    /// The points at which a part of the result has an effect.
-    fn points(&self, facts: &mut ValueFacts<'_, '_, '_, 'w>, part: &ValuePart) -> Vec<EffectPoint> {
-        facts.points(part)
+    /// Kind of the fault.
+    fn class(&self) -> FaultClass {
+        FaultClass::Undefined
     }
 
     /// Whether the test needs the result, so that it comes behind the instruction.
@@ -122,49 +141,159 @@ pub(super) trait ValueCheck<'w> {
 
     /// The text of the message, with a conversion for each operand. `component` is that of vectors if only one is checked.
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message;
+
+    /// The text of the message where the operands are not known any more.
+    fn text_without_values(&self, _: &Expressions<'_, '_>, _: Option<u32>) -> Message {
+        Message::default()
+    }
 }
 
-/// Plants a check where the components of its instruction's result have an effect.
+/// Plants a check of the components of its instruction's result: a test where the effect of the result is certain; else its fault travels to
+/// its effects.
 pub(super) fn plant_value<'w>(
     planter: &mut Planter<'_, '_, 'w>,
     facts: &mut ValueFacts<'_, '_, '_, 'w>,
     block: BlockIndex,
-    check: &impl ValueCheck<'w>,
+    check: impl ValueCheck<'w> + 'w,
+) {
+    let inst = check.inst();
+    let operation = (inst.offset, check.check() as u32, check.kind());
+    if planter.module.is_collecting {
+        collect(planter, facts, block, check);
+        return;
+    }
+    let Some(components) = planter.module.tested_at_once.remove(&operation) else {
+        return;
+    };
+    let point = EffectPoint {
+        block,
+        offset: if check.is_behind() { inst.end() } else { inst.offset },
+    };
+    let untested = components.into_iter().filter(|component| {
+        let key = key(facts, &check, *component);
+        !planter.is_tested(facts.function, &key, &point)
+    });
+    let components: Components = untested.collect();
+    if !components.is_empty() {
+        plant_at(planter, facts, block, &check, (&point, &components));
+    }
+}
+
+/// Decides where the components of an operation are tested.
+fn collect<'w>(
+    planter: &mut Planter<'_, '_, 'w>,
+    facts: &mut ValueFacts<'_, '_, '_, 'w>,
+    block: BlockIndex,
+    check: impl ValueCheck<'w> + 'w,
 ) {
     let inst = check.inst();
     let count = component_count(planter.index, inst.result_type());
     if count > MAX_COMPONENTS || !facts.function.graph.is_reachable(block) {
         return;
     }
-    let components = (0..count).map(|component| (count > 1).then_some(component));
-    let mut groups: BTreeMap<EffectPoint, Vec<Option<u32>>> = BTreeMap::new();
-    let here = facts.at(block, &[]);
-    for component in components {
-        if !check.can_fail(facts.ranges(), &here, component) {
-            continue;
-        }
-        let part = ValuePart::component(inst.result(), component);
-        let mut points = Vec::new();
-        for mut point in check.points(facts, &part) {
-            if check.is_behind() && point.block == block {
-                point.offset = point.offset.max(inst.end());
+    let here = facts.at(block);
+    let (mut at_once, mut travelling) = (Components::new(), Components::new());
+    for component in (0..count).map(|component| (count > 1).then_some(component)) {
+        if check.can_fail(facts.ranges(), &here, component) {
+            let part = ValuePart::component(inst.result(), component);
+            if facts.is_observed(check.class(), &part) {
+                at_once.push(component);
+                continue;
             }
-            let key = key(facts, check, component);
-            let is_here = point.block == block && point.conditions.is_empty();
-            let can_fail = is_here || {
-                let at = facts.at(point.block, &point.conditions);
-                check.can_fail(facts.ranges(), &at, component)
-            };
-            if can_fail && !planter.is_tested(facts.function, &key, &point) {
-                points.push(point);
+            // A selection may take the result only where it is right.
+            let uses = facts.at_uses(check.class(), &part);
+            if uses.iter().any(|at| check.can_fail(facts.ranges(), at, component)) {
+                travelling.push(component);
             }
-        }
-        for point in planter.outside_loops(block, points) {
-            groups.entry(point).or_default().push(component);
         }
     }
-    for (point, components) in groups {
-        plant_at(planter, facts, block, check, (&point, &components));
+    if !at_once.is_empty() {
+        let operation = (inst.offset, check.check() as u32, check.kind());
+        planter.module.tested_at_once.insert(operation, at_once);
+    }
+    if travelling.is_empty() {
+        return;
+    }
+    let Some(position) = planter.selected_position(block, &inst) else {
+        return;
+    };
+    planter.module.faults.add(Faulty {
+        function: facts.function.number,
+        block,
+        inst,
+        check: check.check(),
+        position,
+        class: check.class(),
+        origin: Rc::new(TravellingComponents { check, components: travelling }),
+    });
+}
+
+/// Components of an operation whose faults travel.
+struct TravellingComponents<C> {
+    check: C,
+    components: Components,
+}
+
+impl<'w, C: ValueCheck<'w>> Origin<'w> for TravellingComponents<C> {
+    fn parts(&self) -> Vec<Path> {
+        self.components.iter().map(|component| component.iter().copied().collect()).collect()
+    }
+
+    fn write_failed(&self, out: &mut Emitter, index: &Index<'_>) -> Vec<Id> {
+        let operands = self.check.operands();
+        let failed = self.components.iter().map(|component| {
+            let scalars: SmallVec<[Scalar; 2]> =
+                operands.iter().map(|id| extract(out, index, *id, *component)).collect();
+            self.check.write_failed(out, index, &scalars)
+        });
+        failed.collect()
+    }
+
+    fn text(&self, names: &Expressions<'_, '_>, is_direct: bool) -> Message {
+        let only = self.only();
+        let mut text = match is_direct {
+            true => self.check.text(names, only),
+            false => self.check.text_without_values(names, only),
+        };
+        push_component(&mut text, &self.components);
+        text
+    }
+
+    fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message {
+        let operands = self.check.operands();
+        let operands = operands.iter().filter(|_| found.is_direct);
+        if self.components.len() == 1 {
+            let only = self.only();
+            return operands.fold(message, |message, id| {
+                let scalar = extract(out, index, *id, only);
+                message.with(scalar.ty, scalar.id)
+            });
+        }
+        let numbers: SmallVec<[u32; 4]> = self.components.iter().map(|component| component.unwrap_or(0)).collect();
+        let which = write_number(out, found, &numbers);
+        let message = operands.fold(message, |message, id| {
+            let scalar = extract_dynamic(out, index, *id, which);
+            message.with(scalar.ty, scalar.id)
+        });
+        message.with(out.uint(), which)
+    }
+}
+
+impl<C> TravellingComponents<C> {
+    fn only(&self) -> Option<u32> {
+        match self.components.as_slice() {
+            [only] => *only,
+            _ => None,
+        }
+    }
+}
+
+/// Names the component that a message is about.
+fn push_component(text: &mut Message, components: &[Option<u32>]) {
+    match components {
+        [Some(component)] => text.push_literal(&format!(", in component {component}")),
+        [None] => {}
+        _ => text.push_text(", in component %u"),
     }
 }
 
@@ -176,6 +305,9 @@ pub(super) fn plant_effect<'w>(
     check: &impl ValueCheck<'w>,
     ty: Id,
 ) {
+    if planter.module.is_collecting {
+        return;
+    }
     let count = component_count(planter.index, ty);
     if count > MAX_COMPONENTS || !facts.function.graph.is_reachable(block) {
         return;
@@ -183,7 +315,6 @@ pub(super) fn plant_effect<'w>(
     let point = EffectPoint {
         block,
         offset: check.inst().offset,
-        conditions: Vec::new(),
     };
     let components = (0..count).map(|component| (count > 1).then_some(component));
     let untested = components.filter(|component| {
@@ -212,10 +343,7 @@ fn plant_at<'w>(
     (point, components): (&EffectPoint, &[Option<u32>]),
 ) {
     let (index, inst) = (planter.index, check.inst());
-    let Some(position) = planter
-        .selected_position(block, &inst)
-        .filter(|_| are_scalars(index, point))
-    else {
+    let Some(position) = planter.selected_position(block, &inst) else {
         return;
     };
     let place = Place::of_point(point, inst, position);
@@ -224,11 +352,7 @@ fn plant_at<'w>(
         _ => (None, false),
     };
     let mut text = check.text(planter.expressions(), only);
-    match (components, only) {
-        (_, Some(component)) => text.push_literal(&format!(", in component {component}")),
-        ([_], None) => {}
-        _ => text.push_text(", in component %u"),
-    }
+    push_component(&mut text, components);
     if !position.has_line() {
         text.push_literal(&format!(" ({})", quote(&inst)));
     }
@@ -245,8 +369,7 @@ fn plant_at<'w>(
             .iter()
             .copied()
             .reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
-        let failed = write_conditions(out, index, any.unwrap_or_default(), &point.conditions);
-        (failed, tests)
+        (any.unwrap_or_default(), tests)
     };
     let write_message = |out: &mut Emitter, tests: Vec<Id>| {
         if is_one {

@@ -53,8 +53,6 @@ pub(super) struct Planter<'p, 'a, 'w> {
     /// Headers of loops that get a counter.
     pub(super) counted: BTreeSet<BlockIndex>,
     renames: PhiRenames,
-    /// Variables that say whether an invocation has come to one of some points since it left a block.
-    reached: HashMap<(BlockIndex, Vec<EffectPoint>), Id>,
     /// Loops that were their own continue construct: header and the new continue target.
     opened: Vec<(BlockIndex, Id)>,
     /// Points at which values were tested unconditionally, by check and operands.
@@ -90,7 +88,6 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
             split_headers: BTreeSet::new(),
             counted: BTreeSet::new(),
             renames: PhiRenames::default(),
-            reached: HashMap::default(),
             opened: Vec::new(),
             tested: HashMap::default(),
             last_position: None,
@@ -130,7 +127,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         position
     }
 
-    /// Whether the same test was made on every path to a point, without a condition.
+    /// Whether the same test was made on every path to a point.
     pub(super) fn is_tested(&self, function: &FunctionView<'_, '_>, key: &TestKey, point: &EffectPoint) -> bool {
         let tested = self.tested.get(key);
         tested.is_some_and(|tested| tested.find(&function.graph, (point.block, point.offset)).is_some())
@@ -138,10 +135,8 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     /// The test is now made at a point.
     pub(super) fn add_tested(&mut self, function: &FunctionView<'_, '_>, key: TestKey, point: &EffectPoint) {
-        if point.conditions.is_empty() {
-            let tested = self.tested.entry(key).or_default();
-            tested.insert(&function.graph, (point.block, point.offset), ());
-        }
+        let tested = self.tested.entry(key).or_default();
+        tested.insert(&function.graph, (point.block, point.offset), ());
     }
 
     /// Whether the options select a position.

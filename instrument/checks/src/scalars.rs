@@ -1,6 +1,5 @@
 //! Helpers of checks: operands as scalars, the instructions of a function, and their texts.
 
-use vkabort_analysis::effects::{Condition, EffectPoint, Test};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::constant::literal_words;
 use vkabort_spirv::index::typed::BlockIndex;
@@ -143,39 +142,6 @@ fn wide_scalar(out: &mut Emitter, index: &Index<'_>, narrow: Id) -> Id {
         Some(number) if number.is_signed_int() => out.int(),
         _ => out.uint(),
     }
-}
-
-/// Whether all conditions of a point are of scalars.
-pub(super) fn are_scalars(index: &Index<'_>, point: &EffectPoint) -> bool {
-    point.conditions.iter().all(|condition| {
-        let is_vector = index.opcode(index.type_of(condition.value)) == op::TypeVector;
-        is_vector == condition.component.is_some()
-    })
-}
-
-/// Writes `failed` under conditions.
-pub(super) fn write_conditions(out: &mut Emitter, index: &Index<'_>, failed: Id, conditions: &[Condition]) -> Id {
-    let bool = out.bool();
-    conditions.iter().fold(failed, |failed, condition| {
-        if condition.test == Test::Stored {
-            let stored = out.emit(op::Load, bool, condition.value);
-            return out.emit(op::LogicalAnd, bool, (failed, stored));
-        }
-        let scalar = extract(out, index, condition.value, condition.component);
-        let holds = match condition.test {
-            Test::True | Test::Stored => scalar.id,
-            Test::False => out.emit(op::LogicalNot, bool, scalar.id),
-            Test::NonZero => {
-                let zero = out.null(scalar.ty);
-                let opcode = match index.opcode(scalar.ty) {
-                    op::TypeFloat => op::FUnordNotEqual,
-                    _ => op::INotEqual,
-                };
-                out.emit(opcode, bool, (scalar.id, zero))
-            }
-        };
-        out.emit(op::LogicalAnd, bool, (failed, holds))
-    })
 }
 
 /// An instruction of ids, as `spirv-dis --raw-id` prints it.

@@ -35,7 +35,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
     for (block, inst) in shifts {
         let ranges = facts.ranges();
         if let (Some(bits), Some(_)) = (ranges.bits(inst.id(3)), ranges.bits(inst.id(4))) {
-            plant_value(planter, facts, block, &Shift { inst, bits });
+            plant_value(planter, facts, block, Shift { inst, bits });
         }
     }
 }
@@ -75,17 +75,29 @@ impl<'w> ValueCheck<'w> for Shift<'w> {
 
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
         let mut message = Message::new("shift by ");
-        let (value, amount) = (self.inst.id(3), self.inst.id(4));
-        message.push_text(conversion(names.index, amount));
+        message.push_text(conversion(names.index, self.inst.id(4)));
         message.push_literal(&format!(" of a {}-bit value", self.bits));
+        self.push_expression(&mut message, names, component);
+        message
+    }
+
+    fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
+        let mut message = Message::default();
+        message.push_literal(&format!("shift of a {0}-bit value by {0} or more", self.bits));
+        self.push_expression(&mut message, names, component);
+        message
+    }
+}
+
+impl Shift<'_> {
+    fn push_expression(&self, message: &mut Message, names: &Expressions<'_, '_>, component: Option<u32>) {
         let symbol = match self.inst.opcode() {
             op::ShiftLeftLogical => "<<",
             _ => ">>",
         };
-        let operand = |id| names.component(id, component);
-        if let (Some(value), Some(amount)) = (operand(value), operand(amount)) {
+        let operand = |word| names.component(self.inst.id(word), component);
+        if let (Some(value), Some(amount)) = (operand(3), operand(4)) {
             message.push_literal(&format!(": `{value}` {symbol} `{amount}`"));
         }
-        message
     }
 }

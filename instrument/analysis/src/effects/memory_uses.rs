@@ -26,7 +26,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
                     AccessKind::Load(id) => {
                         let path = suffix_after(part.path, &access.place.path).unwrap_or_default();
                         let loaded = items.intern(Item::value(function.number, id, path));
-                        UseEffect::Becomes(smallvec![loaded], SmallVec::new())
+                        UseEffect::Becomes(smallvec![loaded])
                     }
                     AccessKind::CopyFrom => {
                         let next = AccessIndex::from_usize(number.to_usize() + 1);
@@ -62,12 +62,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
                 };
                 if is_kept {
                     let items = smallvec![part.in_definition(next, items)];
-                    push(
-                        found,
-                        changed.block,
-                        changed.offset,
-                        UseEffect::Becomes(items, SmallVec::new()),
-                    );
+                    push(found, changed.block, changed.offset, UseEffect::Becomes(items));
                 }
             }
             MemoryUse::Seen(event) => {
@@ -182,7 +177,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
                 add(&|other: &Object| other.class == ObjectClass::Parameter(position), path);
             }
         }
-        UseEffect::Becomes(found, SmallVec::new())
+        UseEffect::Becomes(found)
     }
 }
 
@@ -203,7 +198,7 @@ impl MemoryPart<'_, '_, '_> {
 }
 
 pub(super) fn push(found: &mut Vec<ItemUse>, block: BlockIndex, offset: usize, effect: UseEffect) {
-    if !matches!(&effect, UseEffect::Becomes(items, _) if items.is_empty()) {
+    if !matches!(&effect, UseEffect::Becomes(items) if items.is_empty()) {
         found.push(ItemUse { block, offset, effect });
     }
 }
@@ -229,7 +224,7 @@ pub(super) fn stored(
             found.push(items.intern(Item::memory(function.number, definition, path, is_exact)));
         }
     }
-    UseEffect::Becomes(found, SmallVec::new())
+    UseEffect::Becomes(found)
 }
 
 /// The place of a caller that an object of the called function is.

@@ -36,18 +36,21 @@
 //! The decisions and their reasons: `docs/design/checks.md`.
 
 mod copies;
+mod flow;
 mod items;
 mod memory_uses;
 mod not_finite;
 mod observed;
 mod parts;
 mod point;
-mod points;
+mod queries;
 mod use_conditions;
 mod use_finder;
 mod uses;
 mod walk;
 
+pub use flow::{Carried, Carrier, Flow, FlowTest, Source};
 pub use parts::{ValuePart, component_count, leaves, results};
 pub use point::{Condition, EffectPoint, Test};
-pub use points::Effects;
+pub use queries::Effects;
+

@@ -3,7 +3,7 @@
 use super::items::{Item, ItemKind, Items};
 use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass};
 use super::walk::Walk;
-use crate::view::{FunctionView, ModuleView};
+use crate::view::ModuleView;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex, ItemIndex, Table};
@@ -25,7 +25,7 @@ struct State {
 pub(super) struct Solver<'v, 'a, 'w> {
     pub(super) view: &'v ModuleView<'a, 'w>,
     pub(super) items: Items,
-    finder: UseFinder<'v, 'a, 'w>,
+    pub(super) finder: UseFinder<'v, 'a, 'w>,
     states: Table<ItemIndex, Option<State>>,
     walks: HashMap<FunctionIndex, Walk>,
     steps: u64,
@@ -55,15 +55,13 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         }
     }
 
+    pub(super) fn value_class(&self) -> ValueClass {
+        self.finder.value_class
+    }
+
     /// Whether walks came to the limit.
     pub(super) fn given_up(&self) -> bool {
         self.steps == 0 || self.with_returns.as_ref().is_some_and(|other| other.given_up())
-    }
-
-    /// The uses of an item.
-    pub(super) fn uses(&mut self, id: ItemIndex) -> Vec<ItemUse> {
-        self.is_observed(id);
-        self.state(id).map(|state| state.uses.clone()).unwrap_or_default()
     }
 
     /// Whether an item is observed. Amortised over all questions, the uses of each item are found once.
@@ -140,8 +138,8 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let mut found = SmallVec::new();
         for at in &uses {
             match &at.effect {
-                UseEffect::Becomes(items, conditions) if conditions.is_empty() => found.extend_from_slice(items),
-                UseEffect::Becomes(..) | UseEffect::Effect => {}
+                UseEffect::Becomes(items) => found.extend_from_slice(items),
+                UseEffect::Effect => {}
                 UseEffect::Phi(phi) => found.push(*phi),
                 UseEffect::All(items) => found.extend_from_slice(items),
             }
@@ -167,7 +165,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let mut found = Vec::new();
         for at in uses {
             let call = index.inst(at.offset);
-            let UseEffect::Becomes(parameters, _) = &at.effect else {
+            let UseEffect::Becomes(parameters) = &at.effect else {
                 continue;
             };
             if call.opcode() != op::FunctionCall || index.opcode(call.result_type()) == op::TypeVoid {
@@ -210,7 +208,7 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         for at in &state.uses {
             let has_effect = match &at.effect {
                 UseEffect::Effect => true,
-                UseEffect::Becomes(items, conditions) => conditions.is_empty() && items.iter().any(is_observed),
+                UseEffect::Becomes(items) => items.iter().any(is_observed),
                 UseEffect::All(items) => self.all_observed(items),
                 UseEffect::Phi(phi) => {
                     if let Some(to) = is_observed(phi).then(|| self.position(*phi)).flatten() {
@@ -238,23 +236,6 @@ impl<'v, 'a, 'w> Solver<'v, 'a, 'w> {
         let found = walk.always(function, (block, offset), &ends, &edges, &mut steps);
         self.steps = steps;
         found
-    }
-
-    /// Whether the invocation may end between two word offsets of a block.
-    pub(super) fn leaves_between(
-        &mut self,
-        function: &FunctionView<'_, '_>,
-        block: BlockIndex,
-        from: usize,
-        to: usize,
-    ) -> bool {
-        let view = self.view;
-        let walk = self.walks.entry(function.number);
-        let leaves = &walk.or_insert_with(|| Walk::new(view, function)).leaves;
-        let after = leaves.partition_point(|leave| *leave < (block, from));
-        leaves
-            .get(after)
-            .is_some_and(|(of, offset)| *of == block && *offset < to)
     }
 
     /// Position of an item's definition: its block and a word offset, at the start of the block for phis.

@@ -19,15 +19,11 @@ pub enum Test {
     False,
     /// Of a number.
     NonZero,
-    /// The value is a variable of the function that planted code has set to true.
-    Stored,
 }
 
-/// A place at which a value is certain to have an effect if the conditions hold, which are known there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A place in front of the instruction at a word offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectPoint {
     pub block: BlockIndex,
-    /// Word offset of an instruction.
     pub offset: usize,
-    pub conditions: Vec<Condition>,
 }

@@ -1,6 +1,5 @@
 //! Classifies one use of an item.
 
-use super::point::Condition;
 use crate::view::ModuleView;
 use smallvec::SmallVec;
 use vkabort_spirv::index::typed::{BlockIndex, ItemIndex};
@@ -10,8 +9,8 @@ use vkabort_spirv::index::typed::{BlockIndex, ItemIndex};
 pub(super) enum UseEffect {
     /// It has an effect.
     Effect,
-    /// It determines each of these items, if the conditions hold.
-    Becomes(SmallVec<[ItemIndex; 2]>, SmallVec<[Condition; 2]>),
+    /// It determines each of these items.
+    Becomes(SmallVec<[ItemIndex; 2]>),
     /// A phi takes it, at the end of the block of the use.
     Phi(ItemIndex),
     /// It has an effect if all of these items are observed.
@@ -57,5 +56,5 @@ impl<'v, 'a, 'w> UseFinder<'v, 'a, 'w> {
 }
 
 pub(super) fn nothing() -> UseEffect {
-    UseEffect::Becomes(SmallVec::new(), SmallVec::new())
+    UseEffect::Becomes(SmallVec::new())
 }

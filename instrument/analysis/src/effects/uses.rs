@@ -6,12 +6,12 @@ use super::parts::{ValuePart, leaves, results};
 use super::use_finder::{ItemUse, UseEffect, UseFinder, ValueClass, nothing};
 use crate::view::path::{Path, type_at};
 use crate::view::{FunctionView, ObjectClass, Use};
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 use vkabort_spirv::index::typed::{FunctionIndex, ItemIndex};
 use vkabort_spirv::{Id, Inst, op};
 
 /// Whether the operand in word `word` is a value that other invocations of the subgroup may read, and need not.
-fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
+pub(super) fn is_read_by_others(inst: &Inst<'_>, word: usize) -> bool {
     match inst.opcode() {
         op::GroupNonUniformBroadcast
         | op::GroupNonUniformBroadcastFirst
@@ -92,12 +92,14 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
             },
             _ if is_read_by_others(&inst, at.word) => nothing(),
             _ if !self.is_pure(&inst) => UseEffect::Effect,
+            // It may be dropped.
+            (_, word) if !self.conditions(part, &inst, word).is_empty() => nothing(),
             _ => {
                 let is_part = |path: &Path| path.is_empty() || type_at(index, inst.result_type(), path) != Id::NONE;
                 let paths = results(index, &inst, at.word, &part.path).into_iter().filter(is_part);
                 let paths = paths.flat_map(|path| self.components(&inst, path));
                 let parts = paths.map(|path| items.intern(value(inst.result(), path))).collect();
-                UseEffect::Becomes(parts, self.conditions(part, &inst, at.word))
+                UseEffect::Becomes(parts)
             }
         }
     }
@@ -144,7 +146,7 @@ impl<'a, 'w> UseFinder<'_, 'a, 'w> {
         let parameter = items.intern(Item::value(callee, parameter.result(), path.clone()));
         let is_void = index.opcode(call.result_type()) == op::TypeVoid;
         if !self.returns_are_effects || is_void {
-            return UseEffect::Becomes(smallvec![parameter], SmallVec::new());
+            return UseEffect::Becomes(smallvec![parameter]);
         }
         match self.results_of(function.number, call, items) {
             Some(results) => UseEffect::All(std::iter::once(parameter).chain(results).collect()),

@@ -100,7 +100,6 @@ fn plant_tests<'w>(
     let point = EffectPoint {
         block,
         offset: inst.offset,
-        conditions: Vec::new(),
     };
     let Some(position) = planter.selected_position(block, &inst) else {
         return;

@@ -7,7 +7,7 @@ use super::loads::{CheckedLoad, CheckedPart};
 use super::stores::stored_place;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use vkabort_analysis::effects::{EffectPoint, Effects, ValuePart, leaves};
+use vkabort_analysis::effects::{Carrier, Effects, Source, ValuePart, leaves};
 use vkabort_analysis::unstored::{Stored, Unstored};
 use vkabort_analysis::view::path::{Path, type_at};
 use vkabort_analysis::view::{Access, AccessKind, FunctionView, ModuleView, ObjectClass};
@@ -29,11 +29,15 @@ pub(super) struct Candidates<'w> {
 }
 
 impl<'w> Candidates<'w> {
-    pub(super) fn find(view: &ModuleView<'_, 'w>, options: &Options) -> Self {
+    pub(super) fn find<'v, 'a>(
+        view: &'v ModuleView<'a, 'w>,
+        options: &Options,
+        effects: &mut Effects<'v, 'a, 'w>,
+    ) -> Self {
         let mut finder = Finder {
             view,
             unstored: Unstored::new(view),
-            effects: Effects::of_memory(view),
+            effects,
             layouts: layouts(view, options),
             too_large: BTreeSet::new(),
             too_many_parts: 0,
@@ -47,6 +51,7 @@ impl<'w> Candidates<'w> {
                 }
             }
         }
+        finder.keep_travelling(&mut found.loads);
         let all = found.loads.values().flatten();
         let tested: BTreeSet<Id> = all
             .filter(|load| load.bits.is_some())
@@ -57,7 +62,6 @@ impl<'w> Candidates<'w> {
             .filter_map(|(variable, layout)| Some((variable, layout?)))
             .filter(|(variable, _)| tested.contains(variable))
             .collect();
-        found.warnings.extend(finder.effects.given_up());
         if !finder.too_large.is_empty() {
             let count = finder.too_large.len();
             found.warnings.push(format!(
@@ -167,10 +171,10 @@ fn drop_large_stores(view: &ModuleView<'_, '_>, layouts: &mut HashMap<Id, Option
     }
 }
 
-struct Finder<'v, 'a, 'w> {
+struct Finder<'e, 'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     unstored: Unstored,
-    effects: Effects<'v, 'a, 'w>,
+    effects: &'e mut Effects<'v, 'a, 'w>,
     layouts: HashMap<Id, Option<Layout>>,
     /// Variables that are read too early, perhaps, and have no bits.
     too_large: BTreeSet<Id>,
@@ -178,7 +182,25 @@ struct Finder<'v, 'a, 'w> {
     too_many_parts: usize,
 }
 
-impl<'w> Finder<'_, '_, 'w> {
+impl<'w> Finder<'_, '_, '_, 'w> {
+    /// Leaves out the loads of which no fault comes to an effect.
+    fn keep_travelling(&mut self, loads: &mut BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>) {
+        let travelling = loads.iter().flat_map(|(function, loads)| {
+            let travelling = loads.iter().filter(|load| !load.travelling.is_empty());
+            travelling.map(|load| (*function, load.inst.result()))
+        });
+        let sources: Vec<Source> = travelling.collect();
+        let carriers = self.effects.flow(&sources).carriers;
+        for (function, loads) in loads.iter_mut() {
+            for load in &mut *loads {
+                if !carriers.contains(&Carrier::Value(*function, load.inst.result())) {
+                    load.travelling.clear();
+                }
+            }
+            loads.retain(|load| !load.at_once.is_empty() || !load.travelling.is_empty());
+        }
+    }
+
     fn loads(&mut self, function: &FunctionView<'_, 'w>) -> Vec<CheckedLoad<'w>> {
         let states = self.unstored.states(self.view, function);
         if states.values().iter().all(|stored| *stored == Stored::Always) {
@@ -212,7 +234,7 @@ impl<'w> Finder<'_, '_, 'w> {
             return None;
         };
         paths.sort_unstable();
-        let mut points: BTreeMap<EffectPoint, Vec<(Path, Stored)>> = BTreeMap::new();
+        let mut parts: Vec<(Path, Stored, bool)> = Vec::new();
         for path in paths {
             if !is_scalar(index, type_at(index, inst.result_type(), &path)) {
                 continue;
@@ -221,18 +243,15 @@ impl<'w> Finder<'_, '_, 'w> {
             if stored == Stored::Always {
                 continue;
             }
-            let part = ValuePart {
-                id: inst.result(),
-                path,
-            };
-            for point in self.effects.points(function.number, &part) {
-                points.entry(point).or_default().push((part.path.clone(), stored));
-            }
+            let id = inst.result();
+            let part = ValuePart { id, path };
+            let is_observed = self.effects.is_observed(function.number, &part);
+            parts.push((part.path, stored, is_observed));
         }
-        let is_certain = points.values().flatten().all(|(_, stored)| *stored == Stored::Never);
-        if points.is_empty() {
+        if parts.is_empty() {
             return None;
         }
+        let is_certain = parts.iter().all(|(_, stored, _)| *stored == Stored::Never);
         let steps: Option<Vec<Step>> = indices(index, inst.pointer()).map(|found| found.steps);
         let layout = self.layouts.get(&variable)?.as_ref();
         let bits = layout
@@ -241,27 +260,30 @@ impl<'w> Finder<'_, '_, 'w> {
         if !is_certain && bits.is_none() {
             self.too_large.insert(variable);
         }
-        let mut all = Vec::new();
-        for (point, parts) in points {
-            let parts = parts.into_iter().filter_map(|(path, stored)| {
-                let bit = match stored {
-                    Stored::Never => None,
-                    _ => Some(layout?.bit(bits.as_ref()?, &path)?),
-                };
-                Some(CheckedPart { path, bit })
-            });
-            let parts: Vec<CheckedPart> = parts.collect();
-            if !parts.is_empty() {
-                all.push((point, parts));
-            }
-        }
-        (!all.is_empty()).then_some(CheckedLoad {
+        let mut load = CheckedLoad {
             block: access.block,
             inst,
             variable,
-            bits: bits.filter(|_| !is_certain),
-            points: all,
-        })
+            bits: None,
+            at_once: Vec::new(),
+            travelling: Vec::new(),
+        };
+        for (path, stored, is_observed) in parts {
+            let bit = match stored {
+                Stored::Never => None,
+                _ => match layout.zip(bits.as_ref()).and_then(|(layout, bits)| layout.bit(bits, &path)) {
+                    Some(bit) => Some(bit),
+                    None => continue,
+                },
+            };
+            let part = CheckedPart { path, bit };
+            match is_observed {
+                true => load.at_once.push(part),
+                false => load.travelling.push(part),
+            }
+        }
+        load.bits = bits.filter(|_| !is_certain);
+        (!load.at_once.is_empty() || !load.travelling.is_empty()).then_some(load)
     }
 }
 

@@ -4,21 +4,22 @@ use super::init_bits::InitBits;
 use super::layout::BitPlace;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
-use vkabort_analysis::effects::EffectPoint;
 use vkabort_analysis::view::path::Path;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
 use vkabort_spirv::{Id, Inst};
 
 /// A load.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CheckedLoad<'w> {
     pub(super) block: BlockIndex,
     pub(super) inst: Inst<'w>,
     pub(super) variable: Id,
     /// The bits of the loaded memory. `None`: no checked part of it is ever stored.
     pub(super) bits: Option<BitPlace>,
-    /// The places, each with the parts of the loaded value that have an effect there.
-    pub(super) points: Vec<(EffectPoint, Vec<CheckedPart>)>,
+    /// The parts of the loaded value that are certain to have an effect.
+    pub(super) at_once: Vec<CheckedPart>,
+    /// The other parts, whose faults travel.
+    pub(super) travelling: Vec<CheckedPart>,
 }
 
 /// A scalar of a loaded value.

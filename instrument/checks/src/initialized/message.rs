@@ -31,6 +31,16 @@ impl Unit {
         self.parts.iter().all(|part| part.bit.is_some())
     }
 
+    /// Whether the message shows the index of an element.
+    pub(super) fn has_element(&self) -> bool {
+        self.element.is_some()
+    }
+
+    /// Whether the message shows which component fails.
+    pub(super) fn names_component(&self) -> bool {
+        self.names_component
+    }
+
     /// A part for each bit; one part if it always fails.
     pub(super) fn bits(&self) -> Vec<&CheckedPart> {
         let mut bits: Vec<&CheckedPart> = self.parts.iter().collect();
@@ -128,13 +138,17 @@ fn is_vector_chain(index: &Index<'_>, chain: &vkabort_spirv::Inst<'_>) -> bool {
     index.opcode(ty) == op::TypeVector
 }
 
-/// The text of a unit's message.
-pub(super) fn message(names: &Expressions<'_, '_>, load: &CheckedLoad<'_>, unit: &Unit) -> Message {
+/// The text of a unit's message, with the index of an element only if `has_index`.
+pub(super) fn message(names: &Expressions<'_, '_>, load: &CheckedLoad<'_>, unit: &Unit, has_index: bool) -> Message {
     let mut message = Message::default();
     let pointer = load.inst.pointer();
     if let Some((element, kind)) = unit.element {
-        message.push_literal(&format!("{kind} "));
-        message.push_text(conversion(names.index, element));
+        if has_index {
+            message.push_literal(&format!("{kind} "));
+            message.push_text(conversion(names.index, element));
+        } else {
+            message.push_literal(&format!("a{} {kind}", if kind == "element" { "n" } else { "" }));
+        }
         let whole = names
             .memory(pointer, 1)
             .map_or_else(|| "an array".to_owned(), |name| format!("`{name}`"));

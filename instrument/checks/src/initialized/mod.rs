@@ -30,11 +30,12 @@ mod message;
 mod stores;
 
 use super::barriers::count_ends;
+use super::faults::{FaultClass, Faulty, Found, Origin, write_number};
+use super::message::Message;
 use super::module::ModulePlanter;
 use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
-use super::scalars::{are_scalars, write_conditions};
 use super::workgroup::shared_words::SharedWords;
 use candidates::{Candidates, reached};
 use init_bits::{InitBits, Sample};
@@ -42,20 +43,26 @@ use init_bits_declarations::InitBitsDeclarations;
 use loads::{CheckedLoad, CheckedPart};
 use message::{Unit, message, units};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use stores::stored_place;
-use vkabort_analysis::effects::EffectPoint;
+use vkabort_analysis::effects::{EffectPoint, Effects};
+use vkabort_analysis::expressions::Expressions;
+use vkabort_analysis::view::path::Path;
 use vkabort_analysis::view::{FunctionAccesses, ModuleView, ObjectClass};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
+use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::op::{scope, storage_class};
 use vkabort_spirv::{Id, op};
 
 /// Finds the loads, and writes the bits of their variables in all functions.
-pub(super) fn prepare<'w>(module: &mut ModulePlanter<'_, 'w>, view: &ModuleView<'_, 'w>) {
-    let found = Candidates::find(view, module.options);
+pub(super) fn prepare<'v, 'a, 'w>(
+    module: &mut ModulePlanter<'_, 'w>,
+    view: &'v ModuleView<'a, 'w>,
+    effects: &mut Effects<'v, 'a, 'w>,
+) {
+    let found = Candidates::find(view, module.options, effects);
     let warnings = found.warnings.into_iter();
     let warnings = warnings.map(|text| format!("checks are left out: {text}"));
     module.planted.warnings.extend(warnings);
@@ -135,9 +142,94 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
 
 /// Plants the check into a function.
 pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let loads = planter.module.unstored.loads.remove(&facts.function.number);
-    for load in loads.into_iter().flatten() {
+    let number = facts.function.number;
+    if planter.module.is_collecting {
+        let loads = planter.module.unstored.loads.get(&number).cloned();
+        for load in loads.into_iter().flatten().filter(|load| !load.travelling.is_empty()) {
+            collect_load(planter, number, &load);
+        }
+        return;
+    }
+    let loads = planter.module.unstored.loads.remove(&number);
+    for load in loads.into_iter().flatten().filter(|load| !load.at_once.is_empty()) {
         plant_load(planter, facts, &load);
+    }
+}
+
+fn collect_load<'w>(planter: &mut Planter<'_, '_, 'w>, function: FunctionIndex, load: &CheckedLoad<'w>) {
+    let index = planter.index;
+    let Some(position) = planter.selected_position(load.block, &load.inst) else {
+        return;
+    };
+    let bits = planter.module.unstored.init_bits.get(&load.variable).cloned();
+    let ends = ends(planter, load);
+    for unit in units(index, load, &load.travelling) {
+        if unit.is_tested_by_bits() && bits.is_none() {
+            continue;
+        }
+        planter.module.faults.add(Faulty {
+            function,
+            block: load.block,
+            inst: load.inst,
+            check: Check::Initialized,
+            position,
+            class: FaultClass::Unstored,
+            origin: Rc::new(TravellingUnit {
+                load: load.clone(),
+                unit,
+                bits: bits.clone(),
+                ends,
+            }),
+        });
+    }
+}
+
+/// Parts of a load whose faults travel.
+struct TravellingUnit<'w> {
+    load: CheckedLoad<'w>,
+    unit: Unit,
+    bits: Option<InitBits>,
+    ends: Option<(Id, u32)>,
+}
+
+impl<'w> Origin<'w> for TravellingUnit<'w> {
+    fn parts(&self) -> Vec<Path> {
+        self.unit.parts.iter().map(|part| part.path.clone()).collect()
+    }
+
+    fn write_failed(&self, out: &mut Emitter, index: &Index<'_>) -> Vec<Id> {
+        let sample = self.bits.as_ref().zip(self.load.bits.as_ref());
+        let sample = sample.filter(|_| self.unit.is_tested_by_bits());
+        let sample = sample.map(|(bits, place)| bits.write_sample(index, out, place));
+        let tests = write_tests(out, &self.unit.parts, sample.as_ref());
+        let guards = write_guards(out, sample.as_ref(), self.ends);
+        let bool = out.bool();
+        let guarded = tests.into_iter().map(|test| {
+            guards
+                .iter()
+                .fold(test, |test, guard| out.emit(op::LogicalAnd, bool, (test, *guard)))
+        });
+        guarded.collect()
+    }
+
+    fn text(&self, names: &Expressions<'_, '_>, is_direct: bool) -> Message {
+        message(names, &self.load, &self.unit, is_direct)
+    }
+
+    fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message {
+        if self.unit.has_element() {
+            return match found.is_direct {
+                true => self.unit.with_values(index, out, message, &[]),
+                false => message,
+            };
+        }
+        if !self.unit.names_component() {
+            return message;
+        }
+        let component = |part: &CheckedPart| part.path.last().copied().unwrap_or(0);
+        let numbers: Vec<u32> = self.unit.parts.iter().map(component).collect();
+        let which = write_number(out, found, &numbers);
+        message.with(out.uint(), which)
     }
 }
 
@@ -146,33 +238,13 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
     let Some(position) = planter.selected_position(load.block, &load.inst) else {
         return;
     };
-    let mut by_parts: BTreeMap<&[CheckedPart], Vec<&EffectPoint>> = BTreeMap::new();
-    for (point, parts) in load.points.iter().filter(|(point, _)| are_scalars(index, point)) {
-        by_parts.entry(parts).or_default().push(point);
-    }
-    let mut tests = Vec::new();
-    for (parts, points) in by_parts {
-        for unit in units(index, load, parts) {
-            let key = key(load, &unit);
-            let untested = points
-                .iter()
-                .copied()
-                .filter(|point| !planter.is_tested(facts.function, &key, point));
-            let untested: Vec<EffectPoint> = untested.cloned().collect();
-            let points = planter.outside_loops(load.block, untested);
-            let unit = Rc::new(unit);
-            tests.extend(points.into_iter().map(|point| (point, Rc::clone(&unit))));
-        }
-    }
-    tests.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut sample = None;
-    let bits = planter.module.unstored.init_bits.get(&load.variable);
-    let ends = match bits.is_some_and(InitBits::is_shared) {
-        true => planter.module.unstored.ends,
-        false => None,
+    let point = EffectPoint {
+        block: load.block,
+        offset: load.inst.offset,
     };
-    let ends = ends.map(|word| (planter.module.shared_words.variable(&mut planter.module.out), word));
-    for (point, unit) in tests {
+    let mut sample = None;
+    let ends = ends(planter, load);
+    for unit in units(index, load, &load.at_once) {
         let key = key(load, &unit);
         if planter.is_tested(facts.function, &key, &point) {
             continue;
@@ -184,18 +256,25 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
             continue;
         }
         let place = Place::of_point(&point, load.inst, position);
-        let mut text = message(planter.expressions(), load, &unit);
+        let mut text = message(planter.expressions(), load, &unit, true);
         if !position.has_line() {
             text.push_literal(&format!(" ({})", super::scalars::quote(&load.inst)));
         }
         planter.plant_with(
             Check::Initialized,
             &place,
-            |out| write_failed(out, index, &point, &unit, (sample.as_ref(), ends)),
+            |out| write_failed(out, &unit, (sample.as_ref(), ends)),
             |out, tests| unit.with_values(index, out, text, &tests),
         );
         planter.add_tested(facts.function, key, &point);
     }
+}
+
+/// The shared memory of checks, and the word with the number of invocations that have ended, for a load of shared memory.
+fn ends(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Option<(Id, u32)> {
+    let bits = planter.module.unstored.init_bits.get(&load.variable);
+    let word = planter.module.unstored.ends.filter(|_| bits.is_some_and(InitBits::is_shared))?;
+    Some((planter.module.shared_words.variable(&mut planter.module.out), word))
 }
 
 /// Key of a test by its bits: the same bits are tested once on a path, since nothing clears them.
@@ -223,42 +302,51 @@ fn write_sample(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Op
 /// with the number of invocations that have ended, of a variable there.
 fn write_failed(
     out: &mut Emitter,
-    index: &Index<'_>,
-    point: &EffectPoint,
     unit: &Unit,
     (sample, ends): (Option<&Sample>, Option<(Id, u32)>),
 ) -> (Id, Vec<Id>) {
     let bool = out.bool();
-    let mut tests: Vec<Id> = Vec::new();
-    for part in unit.bits() {
+    let tests = write_tests(out, unit.bits(), sample);
+    let any = tests
+        .iter()
+        .copied()
+        .reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
+    let guards = write_guards(out, sample.filter(|_| unit.is_tested_by_bits()), ends);
+    let failed = guards.into_iter().fold(any.unwrap_or_default(), |failed, guard| {
+        out.emit(op::LogicalAnd, bool, (failed, guard))
+    });
+    (failed, tests)
+}
+
+/// Writes whether each part is not stored.
+fn write_tests<'p>(
+    out: &mut Emitter,
+    parts: impl IntoIterator<Item = &'p CheckedPart>,
+    sample: Option<&Sample>,
+) -> Vec<Id> {
+    let bool = out.bool();
+    let tests = parts.into_iter().map(|part| {
         let (Some(sample), Some(bit)) = (sample, part.bit) else {
-            tests.push(out.value(op::ConstantTrue, bool, ()));
-            continue;
+            return out.value(op::ConstantTrue, bool, ());
         };
         let uint = out.uint();
         let (word, mask) = sample.word(bit);
         let (mask, zero) = (out.constant(mask), out.constant(0));
         let stored = out.emit(op::BitwiseAnd, uint, (word, mask));
-        tests.push(out.emit(op::IEqual, bool, (stored, zero)));
-    }
-    let any = tests
-        .iter()
-        .copied()
-        .reduce(|one, other| out.emit(op::LogicalOr, bool, (one, other)));
-    let mut failed = any.unwrap_or_default();
-    if let Some(inside) = sample
-        .and_then(|sample| sample.is_inside)
-        .filter(|_| unit.is_tested_by_bits())
-    {
-        failed = out.emit(op::LogicalAnd, bool, (failed, inside));
-    }
+        out.emit(op::IEqual, bool, (stored, zero))
+    });
+    tests.collect()
+}
+
+/// Writes what else has to hold: the indices are inside, and no invocation of the workgroup has ended.
+fn write_guards(out: &mut Emitter, sample: Option<&Sample>, ends: Option<(Id, u32)>) -> SmallVec<[Id; 2]> {
+    let mut guards: SmallVec<[Id; 2]> = sample.and_then(|sample| sample.is_inside).into_iter().collect();
     if let Some((shared_words, word)) = ends {
-        let uint = out.uint();
+        let (bool, uint) = (out.bool(), out.uint());
         let [workgroup, zero, word] = [scope::Workgroup, 0, word].map(|value| out.constant(value));
         let pointer = SharedWords::word_of(out, shared_words, word);
         let ended = out.emit(op::AtomicLoad, uint, (pointer, workgroup, zero));
-        let has_all = out.emit(op::IEqual, bool, (ended, zero));
-        failed = out.emit(op::LogicalAnd, bool, (failed, has_all));
+        guards.push(out.emit(op::IEqual, bool, (ended, zero)));
     }
-    (write_conditions(out, index, failed, &point.conditions), tests)
+    guards
 }

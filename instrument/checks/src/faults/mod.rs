@@ -1,0 +1,137 @@
+//! Faults that travel beside values, as numbers, until an effect tests them.
+//!
+//! A check of an operation whose effect is certain is a test in front of it. Where the effect is not certain, the operation is an *origin*:
+//! its fault, a number, is computed beside its result, and beside all values and variables that the result may become
+//! (`analysis::effects::flow`). An effect tests the faults of what it takes, and fails with the message of the origin.
+//!
+//! ```text
+//! %q = UDiv %a %b                     %q_fault = Select (%b == 0) 1 0
+//! %r = Select %c %q %zero             %r_fault = Select %c %q_fault 0
+//! Store %acc %r                       Store %acc_fault %r_fault
+//! if (i < n)
+//!     %v = Load %acc                  %v_fault = Load %acc_fault
+//!                                     the abort of the division if %v_fault is 1
+//!     Store %buffer %v
+//! ```
+//!
+//! A fault is 0 while all is well. Of two faults that meet, the larger one goes on: numbers descend in the order of the operations, so it is
+//! that of the first one. Values without origins have no faults, and an operation with one faulty operand needs no code.
+//!
+//! `docs/design/checks.md`.
+
+mod memory;
+mod operations;
+mod origin;
+mod plant;
+mod shapes;
+mod tests;
+
+pub(super) use origin::{FaultClass, Found, Origin, write_number};
+pub(super) use plant::plant;
+
+use super::module::ModulePlanter;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use shapes::Shapes;
+use std::rc::Rc;
+use vkabort_analysis::effects::{Carrier, Flow, FlowTest, Source};
+use vkabort_options::Check;
+use vkabort_spirv::index::debug::Position;
+use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
+use vkabort_spirv::{Id, Inst};
+
+/// An operation whose result may be faulty.
+pub(super) struct Faulty<'w> {
+    pub(super) function: FunctionIndex,
+    pub(super) block: BlockIndex,
+    pub(super) inst: Inst<'w>,
+    pub(super) check: Check,
+    pub(super) position: Position<'w>,
+    pub(super) class: FaultClass,
+    pub(super) origin: Rc<dyn Origin<'w> + 'w>,
+}
+
+/// A test of faults, with the positions of the operations in [`Faults::all`].
+struct ClassTest {
+    class: FaultClass,
+    test: FlowTest,
+    /// The position of each source of the flow.
+    sources: Rc<[usize]>,
+}
+
+/// The faults of a module.
+#[derive(Default)]
+pub(super) struct Faults<'w> {
+    all: Vec<Faulty<'w>>,
+    /// The first number of each.
+    numbers: Vec<u32>,
+    by_result: HashMap<Id, Vec<usize>>,
+    carriers: HashSet<Carrier>,
+    tests: HashMap<FunctionIndex, Vec<ClassTest>>,
+    shapes: Shapes,
+    /// Private and local variables with the faults of variables, parameters and results.
+    variables: HashMap<Carrier, Id>,
+}
+
+impl<'w> Faults<'w> {
+    pub(super) fn add(&mut self, faulty: Faulty<'w>) {
+        self.all.push(faulty);
+    }
+
+    /// The operations of a class, as sources, and their positions.
+    fn sources(&self, class: FaultClass) -> (Vec<Source>, Rc<[usize]>) {
+        let of_class = self.all.iter().enumerate().filter(|(_, faulty)| faulty.class == class);
+        let (sources, positions): (Vec<_>, Vec<_>) = of_class
+            .map(|(at, faulty)| ((faulty.function, faulty.inst.result()), at))
+            .unzip();
+        (sources, positions.into())
+    }
+
+    /// Finds what carries the faults of each class, by `flow`, and gives the operations their numbers.
+    pub(super) fn plan(&mut self, mut flow: impl FnMut(FaultClass, &[Source]) -> Flow) -> Vec<String> {
+        self.all.sort_by_key(|faulty| (faulty.class, std::cmp::Reverse(faulty.inst.offset)));
+        let mut given_up = Vec::new();
+        for class in FaultClass::ALL {
+            let (sources, positions) = self.sources(class);
+            if sources.is_empty() {
+                continue;
+            }
+            let found = flow(class, &sources);
+            given_up.extend(found.given_up);
+            self.carriers.extend(found.carriers);
+            for test in found.tests {
+                let sources = Rc::clone(&positions);
+                let of_function = self.tests.entry(test.function).or_default();
+                of_function.push(ClassTest { class, test, sources });
+            }
+        }
+        let mut next = 1;
+        for (at, faulty) in self.all.iter().enumerate() {
+            self.numbers.push(next);
+            next += faulty.origin.parts().len().max(1) as u32;
+            if self.carriers.contains(&Carrier::Value(faulty.function, faulty.inst.result())) {
+                self.by_result.entry(faulty.inst.result()).or_default().push(at);
+            }
+        }
+        given_up
+    }
+
+    fn number(&self, at: usize) -> u32 {
+        self.numbers.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Whether faults of a check may travel.
+pub(super) fn may_travel(check: Check) -> bool {
+    matches!(
+        check,
+        Check::Divide | Check::Shift | Check::Bounds | Check::Convert | Check::Initialized | Check::Invalid
+    )
+}
+
+/// The entry points that reach a function list a private variable.
+fn list_in_interfaces(module: &mut ModulePlanter<'_, '_>, function: FunctionIndex, variable: Id) {
+    let entry_points = module.graph.reach.get(function).map(|reach| reach.entry_points.clone());
+    for entry in entry_points.into_iter().flatten() {
+        module.interfaces.entry(entry).or_default().insert(variable);
+    }
+}

@@ -1,0 +1,251 @@
+//! Tests of faults in front of their effects.
+//!
+//! An effect in a loop that the operation is not in only notes the fault: it is tested behind the loop, since an exit in the loop would cost
+//! more than the loop. A fault of a value that is not finite counts where the value still is not.
+
+use super::origin::{FaultClass, Found};
+use super::plant::FaultWriter;
+use super::shapes::larger_word;
+use super::{ClassTest, Faulty};
+use crate::place::Place;
+use crate::planter::Planter;
+use crate::scalars::{Scalar, float_type, quote, write_not_finite};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use vkabort_analysis::effects::{Carrier, EffectPoint};
+use vkabort_analysis::view::path::{Path, type_at};
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::local_variable::local_variable;
+use vkabort_spirv::index::typed::BlockIndex;
+use vkabort_spirv::index::Index;
+use vkabort_spirv::{Id, Words, op};
+
+/// Most aborts of operations at the tests of one function. Further tests are left out, which the log says.
+const MOST_ABORTS: usize = 512;
+
+/// An abort: the operation, its position in the list of all, and whether its operands can be shown.
+type Abort = (usize, bool);
+
+/// Faults that are tested behind a loop.
+struct Noted {
+    variable: Id,
+    /// The operations that may have one.
+    aborts: Vec<usize>,
+    /// Word offsets at which they are noted.
+    offsets: BTreeSet<usize>,
+}
+
+/// Plants the tests of a function.
+pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
+    let tests = writer.faults.tests.remove(&writer.view.number).unwrap_or_default();
+    let mut behind_loops: BTreeMap<BlockIndex, Noted> = BTreeMap::new();
+    let mut left = MOST_ABORTS;
+    let mut left_out = 0;
+    for ClassTest { class, test, sources } in tests {
+        if !writer.view.graph.is_reachable(test.block) || !writer.planter.is_plantable(test.block) {
+            continue;
+        }
+        if left < test.sources.len() {
+            left_out += 1;
+            continue;
+        }
+        left -= test.sources.len();
+        let Some(fault) = fault(writer, class, &test.carriers, test.offset) else {
+            continue;
+        };
+        let point = EffectPoint {
+            block: test.block,
+            offset: test.offset,
+        };
+        let aborts = test.sources.iter();
+        let aborts: Vec<Abort> = aborts
+            .filter_map(|known| Some((*sources.get(known.source)?, known.is_direct)))
+            .collect();
+        for (at, is_direct) in aborts {
+            match loop_without(writer, at, test.block) {
+                Some(header) => note(writer, (&mut behind_loops, header), &point, (fault, at)),
+                None => plant_abort(writer, &point, (fault, at, is_direct)),
+            }
+        }
+    }
+    for (header, Noted { variable, aborts, .. }) in behind_loops {
+        let Some(from) = aborts.first().and_then(|at| writer.faults.all.get(*at)).map(|faulty| faulty.block) else {
+            continue;
+        };
+        for (block, offset) in writer.planter.exits_of(from, header) {
+            let fault = writer.planter.insert(offset, |out| {
+                let uint = out.uint();
+                out.emit(op::Load, uint, variable)
+            });
+            let point = EffectPoint {
+                block,
+                offset,
+                };
+            for at in &aborts {
+                plant_abort(writer, &point, (fault, *at, false));
+            }
+        }
+    }
+    if left_out > 0 {
+        let text = format!("checks are left out: effects of values that may have faults of many operations: {left_out}");
+        writer.planter.module.planted.warnings.push(text);
+    }
+}
+
+/// The header of the outermost loop around a block that an operation of the function is not in.
+fn loop_without(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockIndex) -> Option<BlockIndex> {
+    let faulty = writer.faults.all.get(at)?;
+    if faulty.function != writer.view.number {
+        return None;
+    }
+    writer.planter.outermost_without(faulty.block, block).map(|found| found.header)
+}
+
+/// Notes a fault in a variable that is tested behind a loop.
+fn note(
+    writer: &mut FaultWriter<'_, '_, '_, '_>,
+    (behind_loops, header): (&mut BTreeMap<BlockIndex, Noted>, BlockIndex),
+    point: &EffectPoint,
+    (fault, at): (Id, usize),
+) {
+    let planter: &mut Planter<'_, '_, '_> = &mut *writer.planter;
+    let noted = behind_loops.entry(header).or_insert_with(|| {
+        let module = &mut *planter.module;
+        let (uint, none) = (module.out.uint(), module.out.constant(0));
+        let target = (&mut module.out, &mut module.edits);
+        let variable = local_variable(planter.index, planter.function, target, (uint, Some(none)));
+        module.out.name(variable, "vkabort_noted");
+        Noted {
+            variable,
+            aborts: Vec::new(),
+            offsets: BTreeSet::new(),
+        }
+    });
+    if !noted.aborts.contains(&at) {
+        noted.aborts.push(at);
+    }
+    if !noted.offsets.insert(point.offset) {
+        return;
+    }
+    let variable = noted.variable;
+    planter.insert(point.offset, |out| {
+        let uint = out.uint();
+        let before = out.emit(op::Load, uint, variable);
+        let larger = larger_word(out, fault, before);
+        out.op(op::Store, (variable, larger));
+    });
+}
+
+/// Writes the largest fault of the parts of carriers that have an effect.
+fn fault(
+    writer: &mut FaultWriter<'_, '_, '_, '_>,
+    class: FaultClass,
+    carriers: &[(Carrier, Option<Vec<Path>>)],
+    at: usize,
+) -> Option<Id> {
+    let mut largest = None;
+    for (carrier, parts) in carriers {
+        let (value, found) = match carrier {
+            Carrier::Value(_, id) => {
+                let fault = writer.values.get(id).copied();
+                (Some(*id), fault.zip(writer.shape_of(*id)))
+            }
+            Carrier::Variable(variable) => (None, writer.load_all(at, *variable)),
+            Carrier::Result(_) => (None, None),
+        };
+        let Some((faults, shape)) = found else { continue };
+        let paths = parts.clone().unwrap_or_else(|| writer.faults.shapes.words_of(shape));
+        let index = writer.planter.index;
+        let word = writer.insert(at, |all, out| match (class, value) {
+            (FaultClass::NotFinite, Some(value)) => not_finite(out, index, value, (faults, &paths)),
+            _ => all.shapes.largest(out, faults, shape, &paths),
+        });
+        largest = match (largest, word) {
+            (Some(one), Some(other)) => Some(writer.insert(at, |_, out| larger_word(out, one, other))),
+            (one, other) => one.or(other),
+        };
+    }
+    largest
+}
+
+/// The largest fault of parts of a value that are not finite.
+fn not_finite(out: &mut Emitter, index: &Index<'_>, value: Id, (faults, paths): (Id, &[Path])) -> Option<Id> {
+    let uint = out.uint();
+    let mut largest = None;
+    for path in paths {
+        let ty = type_at(index, index.type_of(value), path);
+        let scalar = index.def(ty)?;
+        let (id, word) = match path.as_slice() {
+            [] => (value, faults),
+            path => (
+                out.emit(op::CompositeExtract, ty, (value, Words(path))),
+                out.emit(op::CompositeExtract, uint, (faults, Words(path))),
+            ),
+        };
+        let is_float = float_type(index, ty).is_some();
+        let value = match is_float {
+            true => Scalar { ty, id },
+            false if scalar.opcode() == op::TypeInt && scalar.width() == 32 => {
+                let float = out.float(32);
+                let id = out.emit(op::Bitcast, float, id);
+                Scalar { ty: float, id }
+            }
+            false => continue,
+        };
+        let is_not_finite = write_not_finite(out, value, scalar.width());
+        let none = out.constant(0);
+        let word = out.emit(op::Select, uint, (is_not_finite, word, none));
+        largest = Some(match largest {
+            None => word,
+            Some(other) => larger_word(out, other, word),
+        });
+    }
+    largest
+}
+
+/// Plants the abort of an operation that is taken if a fault is one of its own.
+fn plant_abort(
+    writer: &mut FaultWriter<'_, '_, '_, '_>,
+    point: &EffectPoint,
+    (fault, at, is_direct): (Id, usize, bool),
+) {
+    let first = writer.faults.number(at);
+    let Some(Faulty {
+        inst,
+        check,
+        position,
+        origin,
+        ..
+    }) = writer.faults.all.get(at)
+    else {
+        return;
+    };
+    let (inst, check, position, origin) = (*inst, *check, *position, Rc::clone(origin));
+    let planter = &mut *writer.planter;
+    let index = planter.index;
+    let place = Place::of_point(point, inst, position);
+    let found = Found {
+        fault,
+        first,
+        is_direct,
+    };
+    let mut text = origin.text(planter.expressions(), is_direct);
+    if !position.has_line() {
+        text.push_literal(&format!(" ({})", quote(&inst)));
+    }
+    let count = origin.parts().len() as u32;
+    let write_condition = |out: &mut Emitter| {
+        let bool = out.bool();
+        let first = out.constant(first);
+        let failed = match count {
+            0 | 1 => out.emit(op::IEqual, bool, (fault, first)),
+            _ => {
+                let part = out.calculate(op::ISub, (fault, first));
+                let count = out.constant(count);
+                out.emit(op::ULessThan, bool, (part, count))
+            }
+        };
+        (failed, ())
+    };
+    planter.plant_with(check, &place, write_condition, |out, ()| origin.with_values(out, index, text, found));
+}
