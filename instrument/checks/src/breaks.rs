@@ -107,6 +107,7 @@ fn plant_stop<'w>(planter: &mut Planter<'_, '_, 'w>, stop: &Stop<'w>) {
         offset: offset.max(start),
         guarded: inst,
         position,
+        is_of_fault: false,
     };
     let is_true = |out: &mut Emitter| {
         let bool = out.bool();

@@ -177,6 +177,7 @@ fn plant_loop<'w>(
         offset,
         guarded: merge,
         position,
+        is_of_fault: false,
     };
     let sanitize = &planter.options().sanitize;
     let (budget, timeout) = (sanitize.loop_budget, sanitize.loop_timeout);

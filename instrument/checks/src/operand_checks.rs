@@ -94,7 +94,9 @@ impl<'f, 'v, 'a, 'w> ValueFacts<'f, 'v, 'a, 'w> {
         let uses = self.values.effects_of(class).uses(self.function.number, part);
         let ranges = &mut self.values.ranges;
         let points = uses.into_iter();
-        points.map(|(block, conditions)| ranges.at(self.function, block, &conditions)).collect()
+        points
+            .map(|(block, conditions)| ranges.at(self.function, block, &conditions))
+            .collect()
     }
 }
 
@@ -224,7 +226,10 @@ fn collect<'w>(
         check: check.check(),
         position,
         class: check.class(),
-        origin: Rc::new(TravellingComponents { check, components: travelling }),
+        origin: Rc::new(TravellingComponents {
+            check,
+            components: travelling,
+        }),
     });
 }
 
@@ -236,7 +241,10 @@ struct TravellingComponents<C> {
 
 impl<'w, C: ValueCheck<'w>> Origin<'w> for TravellingComponents<C> {
     fn parts(&self) -> Vec<Path> {
-        self.components.iter().map(|component| component.iter().copied().collect()).collect()
+        self.components
+            .iter()
+            .map(|component| component.iter().copied().collect())
+            .collect()
     }
 
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>) -> Vec<Id> {

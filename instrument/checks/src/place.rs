@@ -18,16 +18,19 @@ pub(super) struct Place<'w> {
     pub(super) guarded: Inst<'w>,
     /// The position in the source that the site has.
     pub(super) position: Position<'w>,
+    /// Whether the test is of a fault that code in front of the place computes: it cannot be made earlier.
+    pub(super) is_of_fault: bool,
 }
 
 impl<'w> Place<'w> {
-    /// The place of a check of `guarded` at a point where its result is certain to have an effect.
+    /// The place of a check of `guarded` at a point.
     pub(super) fn of_point(point: &EffectPoint, guarded: Inst<'w>, position: Position<'w>) -> Self {
         Self {
             block: point.block,
             offset: point.offset,
             guarded,
             position,
+            is_of_fault: false,
         }
     }
 }

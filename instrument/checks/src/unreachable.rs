@@ -29,6 +29,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
             offset: inst.offset,
             guarded: inst,
             position,
+            is_of_fault: false,
         };
         let message = Message::new("code that was declared unreachable is reached");
         planter.plant(Check::Unreachable, &place, message, |out| {

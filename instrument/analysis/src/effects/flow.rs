@@ -196,7 +196,10 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
     fn value(&mut self, node: usize, function: FunctionIndex, id: Id) {
         let view = self.solver.view;
         let Some(of) = view.function(function) else { return };
-        let is_source = self.nodes.get_index(node).is_some_and(|(_, node)| !node.sources.is_empty());
+        let is_source = self
+            .nodes
+            .get_index(node)
+            .is_some_and(|(_, node)| !node.sources.is_empty());
         if !is_source && self.is_observed(function, id) {
             let definition = self.solver.items.intern(Item::value(function, id, Path::new()));
             if let Some((block, offset)) = self.solver.position(definition) {
@@ -287,7 +290,12 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
         let id = inst.stored_value();
         let is_certain = self.is_certain_store(function, access, &found.place, id);
         if is_certain {
-            self.test(function, at.block, inst.offset, (Carrier::Value(function.number, id), None));
+            self.test(
+                function,
+                at.block,
+                inst.offset,
+                (Carrier::Value(function.number, id), None),
+            );
         } else if self.follows(function, object) {
             self.edge(node, Carrier::Variable(object.pointer), false);
         }
@@ -306,14 +314,14 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
         let Some(paths) = leaves(index, index.type_of(id)) else {
             return false;
         };
-        paths.iter().all(|path| {
-            match stored(function, access, place, path, &mut self.solver.items) {
+        paths.iter().all(
+            |path| match stored(function, access, place, path, &mut self.solver.items) {
                 UseEffect::Becomes(items) => {
                     !items.is_empty() && items.iter().any(|item| self.solver.is_observed(*item))
                 }
                 _ => false,
-            }
-        })
+            },
+        )
     }
 
     /// Whether the faults of a variable are followed: all of its accesses are known, and others see it only where the stage ends.
@@ -330,7 +338,10 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
     fn variable(&mut self, node: usize, variable: Id) {
         let view = self.solver.view;
         let functions: Vec<FunctionIndex> = view.index.functions.keys().collect();
-        let own = view.index.def(variable).and_then(|def| function_at(view.index, def.offset));
+        let own = view
+            .index
+            .def(variable)
+            .and_then(|def| function_at(view.index, def.offset));
         let functions = own.map_or(functions, |own| vec![own]);
         for number in functions {
             if let Some(function) = view.function(number) {
@@ -351,8 +362,12 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             // What the function stores is what the caller finds.
             let calls: Vec<_> = view.calls_of(function.number).collect();
             for (caller, offset) in calls {
-                let passed = view.function(caller).and_then(|caller| passed(caller, offset, position));
-                passed.into_iter().for_each(|passed| self.edge(node, Carrier::Variable(passed), false));
+                let passed = view
+                    .function(caller)
+                    .and_then(|caller| passed(caller, offset, position));
+                passed
+                    .into_iter()
+                    .for_each(|passed| self.edge(node, Carrier::Variable(passed), false));
             }
         }
         let accesses = function.accesses.accesses.iter();
@@ -360,7 +375,10 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             match access.kind {
                 AccessKind::Load(id) => self.edge(node, Carrier::Value(function.number, id), false),
                 AccessKind::CopyFrom => {
-                    let target = function.accesses.at(access.offset).find(|other| other.kind == AccessKind::CopyTo);
+                    let target = function
+                        .accesses
+                        .at(access.offset)
+                        .find(|other| other.kind == AccessKind::CopyTo);
                     let target = target.and_then(|target| function.accesses.objects.get(target.place.object));
                     if let Some(target) = target.filter(|target| self.follows(function, target)) {
                         self.edge(node, Carrier::Variable(target.pointer), false);
@@ -389,7 +407,10 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
         let parts = match first_only {
             true => leaves(index, ty).map(|paths| {
                 let is_first = |path: &Path| path.last().is_none_or(|component| *component == 0);
-                paths.into_iter().filter(|path| path.len() < 2 && is_first(path)).collect()
+                paths
+                    .into_iter()
+                    .filter(|path| path.len() < 2 && is_first(path))
+                    .collect()
             }),
             false => None,
         };
@@ -438,7 +459,9 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             }
         }
         let tested = self.tests.values().flat_map(|test| &test.carriers);
-        let mut worklist: Vec<usize> = tested.filter_map(|(carrier, _)| self.nodes.get_index_of(carrier)).collect();
+        let mut worklist: Vec<usize> = tested
+            .filter_map(|(carrier, _)| self.nodes.get_index_of(carrier))
+            .collect();
         while let Some(at) = worklist.pop() {
             let Some((_, node)) = self.nodes.get_index_mut(at).filter(|(_, node)| !node.is_live) else {
                 continue;
@@ -488,7 +511,10 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             test.sources.sort_by_key(|known| known.source);
         }
         tests.retain(|test| !test.sources.is_empty());
-        let live = self.nodes.into_iter().filter(|(_, node)| node.is_live && !node.sources.is_empty());
+        let live = self
+            .nodes
+            .into_iter()
+            .filter(|(_, node)| node.is_live && !node.sources.is_empty());
         let text = match (self.has_too_many, self.has_lost) {
             (true, _) => Some("faults travel through too many values to follow all"),
             (false, true) => Some("some values have faults of too many operations to follow all"),
@@ -528,11 +554,7 @@ fn passed(caller: &FunctionView<'_, '_>, offset: usize, position: usize) -> Opti
 }
 
 /// The called function and its parameter at a position.
-fn parameter<'w>(
-    index: &Index<'w>,
-    call: &Inst<'_>,
-    position: usize,
-) -> Option<(FunctionIndex, Inst<'w>)> {
+fn parameter<'w>(index: &Index<'w>, call: &Inst<'_>, position: usize) -> Option<(FunctionIndex, Inst<'w>)> {
     let callee = index.function_of(call.callee())?;
     let function = index.functions.get(callee)?;
     let parameter = index.insts(function.offset, function.end).nth(position + 1)?;
@@ -547,7 +569,9 @@ fn behind_definition(function: &FunctionView<'_, '_>, id: Id, block: BlockIndex,
     };
     match def.opcode() {
         op::Phi | op::FunctionParameter => {
-            let leading = index.body(block).take_while(|inst| matches!(inst.opcode(), op::Phi | op::Variable));
+            let leading = index
+                .body(block)
+                .take_while(|inst| matches!(inst.opcode(), op::Phi | op::Variable));
             leading.last().map_or(block.offset + 2, |inst| inst.end())
         }
         _ => def.end().min(block.before_end()),
@@ -556,7 +580,14 @@ fn behind_definition(function: &FunctionView<'_, '_>, id: Id, block: BlockIndex,
 
 /// The function with the instruction at a word offset. `None` for a declaration of the module.
 fn function_at(index: &Index<'_>, offset: usize) -> Option<FunctionIndex> {
-    let after = index.functions.values().partition_point(|function| function.offset <= offset);
+    let after = index
+        .functions
+        .values()
+        .partition_point(|function| function.offset <= offset);
     let function = FunctionIndex::from_usize(after.checked_sub(1)?);
-    index.functions.get(function).filter(|of| offset < of.end).map(|_| function)
+    index
+        .functions
+        .get(function)
+        .filter(|of| offset < of.end)
+        .map(|_| function)
 }

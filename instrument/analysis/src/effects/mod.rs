@@ -53,4 +53,3 @@ pub use flow::{Carried, Carrier, Flow, FlowTest, Source};
 pub use parts::{ValuePart, component_count, leaves, results};
 pub use point::{Condition, EffectPoint, Test};
 pub use queries::Effects;
-

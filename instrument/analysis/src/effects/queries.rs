@@ -3,11 +3,12 @@
 use super::flow::{Flow, FlowFinder, Source};
 use super::items::{Item, ItemKind};
 use super::observed::Solver;
-use super::parts::ValuePart;
+use super::parts::{ValuePart, results};
 use super::point::Condition;
 use super::use_finder::ValueClass;
 use crate::view::ModuleView;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
+use vkabort_spirv::op;
 
 /// The effects of the values of a module.
 pub struct Effects<'v, 'a, 'w> {
@@ -54,15 +55,21 @@ impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
         FlowFinder::new(&mut self.solver).find(sources)
     }
 
-    /// The block of each use of a part of a value, and the conditions without which the use drops it.
+    /// The block of each use of a part of a value that may take it, and the conditions without which the use drops it.
     pub fn uses(&self, function: FunctionIndex, part: &ValuePart) -> Vec<(BlockIndex, Vec<Condition>)> {
         let (view, index) = (self.solver.view, self.solver.view.index);
         let Some(of) = view.function(function) else {
             return Vec::new();
         };
-        let uses = of.uses.of(part.id).map(|at| {
-            let conditions = self.solver.finder.conditions(part, &index.inst(at.offset), at.word);
-            (at.block, conditions.into_vec())
+        let uses = of.uses.of(part.id).filter_map(|at| {
+            let inst = index.inst(at.offset);
+            let is_move = matches!(
+                inst.opcode(),
+                op::CompositeExtract | op::CompositeInsert | op::VectorShuffle
+            );
+            let is_taken = !is_move || !results(index, &inst, at.word, &part.path).is_empty();
+            let conditions = self.solver.finder.conditions(part, &inst, at.word);
+            is_taken.then(|| (at.block, conditions.into_vec()))
         });
         uses.collect()
     }

@@ -157,6 +157,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
             offset: inst.end(),
             guarded: inst,
             position,
+            is_of_fault: false,
         };
         write_arrival(planter, &inst, counter);
         let quoted = (!position.has_line()).then(|| quote(&inst));

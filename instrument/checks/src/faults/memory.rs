@@ -5,8 +5,8 @@ use super::shapes::Shape;
 use crate::accesses::{Step, indices};
 use crate::scalars::Scalar;
 use vkabort_analysis::effects::Carrier;
-use vkabort_analysis::view::path::part_count;
 use vkabort_analysis::view::AccessKind;
+use vkabort_analysis::view::path::part_count;
 use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, Inst, op};
@@ -131,8 +131,9 @@ impl FaultWriter<'_, '_, '_, '_> {
             if self.is_pointer(parameter)
                 && let Some((variable, shape)) = self.of_pointee(parameter)
             {
-                let fault =
-                    self.insert(call.end(), |faults, out| out.emit(op::Load, faults.shapes.ty(shape), variable));
+                let fault = self.insert(call.end(), |faults, out| {
+                    out.emit(op::Load, faults.shapes.ty(shape), variable)
+                });
                 self.store(call.end(), argument, Some(fault));
             }
         }
@@ -186,7 +187,10 @@ impl FaultWriter<'_, '_, '_, '_> {
         };
         let variable = self.variable(carrier, (shape, false));
         let fault = self.fault_or_none(inst.id(1), shape);
-        let block = self.view.block_at(inst.offset).and_then(|block| self.planter.index.blocks.get(block));
+        let block = self
+            .view
+            .block_at(inst.offset)
+            .and_then(|block| self.planter.index.blocks.get(block));
         let end = block.map_or(inst.offset, |block| block.before_end());
         self.insert(end, |_, out| out.op(op::Store, (variable, fault)));
     }
@@ -199,6 +203,8 @@ impl FaultWriter<'_, '_, '_, '_> {
             return None;
         }
         let variable = self.variable(carrier, (shape, false));
-        Some(self.insert(call.end(), |faults, out| out.emit(op::Load, faults.shapes.ty(shape), variable)))
+        Some(self.insert(call.end(), |faults, out| {
+            out.emit(op::Load, faults.shapes.ty(shape), variable)
+        }))
     }
 }

@@ -88,7 +88,8 @@ impl<'w> Faults<'w> {
 
     /// Finds what carries the faults of each class, by `flow`, and gives the operations their numbers.
     pub(super) fn plan(&mut self, mut flow: impl FnMut(FaultClass, &[Source]) -> Flow) -> Vec<String> {
-        self.all.sort_by_key(|faulty| (faulty.class, std::cmp::Reverse(faulty.inst.offset)));
+        self.all
+            .sort_by_key(|faulty| (faulty.class, std::cmp::Reverse(faulty.inst.offset)));
         let mut given_up = Vec::new();
         for class in FaultClass::ALL {
             let (sources, positions) = self.sources(class);
@@ -108,7 +109,10 @@ impl<'w> Faults<'w> {
         for (at, faulty) in self.all.iter().enumerate() {
             self.numbers.push(next);
             next += faulty.origin.parts().len().max(1) as u32;
-            if self.carriers.contains(&Carrier::Value(faulty.function, faulty.inst.result())) {
+            if self
+                .carriers
+                .contains(&Carrier::Value(faulty.function, faulty.inst.result()))
+            {
                 self.by_result.entry(faulty.inst.result()).or_default().push(at);
             }
         }

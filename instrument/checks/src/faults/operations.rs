@@ -49,7 +49,9 @@ impl FaultWriter<'_, '_, '_, '_> {
         }
         let ty = self.faults.shapes.ty(shape);
         let rest = inst.words.get(to..).unwrap_or_default();
-        Some(self.insert(inst.end(), |_, out| out.emit(inst.opcode(), ty, (Words(&faults), Words(rest)))))
+        Some(self.insert(inst.end(), |_, out| {
+            out.emit(inst.opcode(), ty, (Words(&faults), Words(rest)))
+        }))
     }
 
     /// Adds a fault of one word, such as that of an index, to those of a scalar or vector.
@@ -217,9 +219,7 @@ impl FaultWriter<'_, '_, '_, '_> {
         match faults {
             [] => None,
             [only] => Some(*only),
-            [one, other, ..] => {
-                Some(self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (*one, *other))))
-            }
+            [one, other, ..] => Some(self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (*one, *other)))),
         }
     }
 
@@ -240,16 +240,16 @@ impl FaultWriter<'_, '_, '_, '_> {
             };
             let operand = self.shape_of(id)?;
             let first: Path = std::iter::once(0).collect();
-            let is_by_component =
-                operand == shape && results(index, inst, word, &first).first().is_some_and(|path| *path == first);
+            let is_by_component = operand == shape
+                && results(index, inst, word, &first)
+                    .first()
+                    .is_some_and(|path| *path == first);
             let is_scalar = self.faults.shapes.components(shape) == Some(1);
             let is_same = is_by_component || (is_scalar && operand == shape);
             if is_same {
                 of_components = Some(match of_components {
                     None => fault,
-                    Some(other) => {
-                        self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (other, fault)))
-                    }
+                    Some(other) => self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (other, fault))),
                 });
                 continue;
             }
@@ -272,9 +272,9 @@ impl FaultWriter<'_, '_, '_, '_> {
         self.insert(inst.end(), |faults, out: &mut Emitter| {
             let ty = faults.shapes.ty(shape);
             let none = out.null(ty);
-            paths
-                .iter()
-                .fold(none, |all, path| out.emit(op::CompositeInsert, ty, (word, all, Words(path))))
+            paths.iter().fold(none, |all, path| {
+                out.emit(op::CompositeInsert, ty, (word, all, Words(path)))
+            })
         })
     }
 }

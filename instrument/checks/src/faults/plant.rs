@@ -30,7 +30,10 @@ pub(super) struct FaultWriter<'p, 'f, 'a, 'w> {
 /// Writes the faults of a function's values, and the tests of its effects.
 pub(in super::super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>) {
     let faults = mem::take(&mut planter.module.faults);
-    let Some(view) = planter.view.filter(|_| !faults.carriers.is_empty() || !faults.tests.is_empty()) else {
+    let Some(view) = planter
+        .view
+        .filter(|_| !faults.carriers.is_empty() || !faults.tests.is_empty())
+    else {
         planter.module.faults = faults;
         return;
     };
@@ -91,7 +94,12 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         let variable = known.unwrap_or_else(|| {
             let none = out.null(ty);
             let variable = match is_local {
-                true => local_variable(self.planter.index, self.planter.function, (out, edits), (ty, Some(none))),
+                true => local_variable(
+                    self.planter.index,
+                    self.planter.function,
+                    (out, edits),
+                    (ty, Some(none)),
+                ),
                 false => out.private(ty, none),
             };
             out.name(variable, "vkabort_fault");
@@ -120,7 +128,9 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
             }
             if let Some(shape) = self.shape(inst.result_type()) {
                 let variable = self.variable(carrier, (shape, false));
-                let fault = self.insert(start, |faults, out| out.emit(op::Load, faults.shapes.ty(shape), variable));
+                let fault = self.insert(start, |faults, out| {
+                    out.emit(op::Load, faults.shapes.ty(shape), variable)
+                });
                 self.values.insert(inst.result(), fault);
             }
         }
@@ -128,7 +138,13 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
 
     fn blocks(&mut self) {
         let index = self.planter.index;
-        for (number, block) in self.planter.function.blocks.iter().zip(index.blocks_of(self.planter.function)) {
+        for (number, block) in self
+            .planter
+            .function
+            .blocks
+            .iter()
+            .zip(index.blocks_of(self.planter.function))
+        {
             if !self.view.graph.is_reachable(number) {
                 continue;
             }
@@ -142,7 +158,10 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
                     _ => self.of_operands(&inst, shape),
                 };
                 let own = self.faults.by_result.get(&inst.result()).cloned();
-                let fault = own.into_iter().flatten().fold(fault, |fault, at| self.own(&inst, shape, (fault, at)));
+                let fault = own
+                    .into_iter()
+                    .flatten()
+                    .fold(fault, |fault, at| self.own(&inst, shape, (fault, at)));
                 self.values.extend(fault.map(|fault| (inst.result(), fault)));
             }
         }
@@ -159,7 +178,11 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
     /// Adds the faults of an operation itself to those of its operands.
     fn own(&mut self, inst: &Inst<'w>, shape: Shape, (operands, at): (Option<Id>, usize)) -> Option<Id> {
         let first = self.faults.number(at);
-        let origin = self.faults.all.get(at).map(|faulty| std::rc::Rc::clone(&faulty.origin))?;
+        let origin = self
+            .faults
+            .all
+            .get(at)
+            .map(|faulty| std::rc::Rc::clone(&faulty.origin))?;
         let index = self.planter.index;
         // A value is not tested among the phis of its block.
         let fault = self.insert(inst.end(), |faults, out| {
@@ -183,7 +206,10 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         let none = out.null(ty);
         let variable = local_variable(index, self.planter.function, (out, edits), (ty, Some(none)));
         self.phis.push((number, *inst, variable));
-        let behind = index.blocks.get(number).map_or(inst.end(), |block| after_phis(index, block));
+        let behind = index
+            .blocks
+            .get(number)
+            .map_or(inst.end(), |block| after_phis(index, block));
         self.insert(behind, |_, out| out.emit(op::Load, ty, variable))
     }
 
@@ -220,10 +246,16 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
 
     /// The class of the variable with the faults of a variable or parameter.
     pub(super) fn class_of(&self, base: Id) -> u32 {
-        let is_local = self.planter.index.def(base).is_some_and(|inst| {
-            inst.opcode() == op::Variable && inst.storage_class() == storage_class::Function
-        });
-        if is_local { storage_class::Function } else { storage_class::Private }
+        let is_local = self
+            .planter
+            .index
+            .def(base)
+            .is_some_and(|inst| inst.opcode() == op::Variable && inst.storage_class() == storage_class::Function);
+        if is_local {
+            storage_class::Function
+        } else {
+            storage_class::Private
+        }
     }
 }
 

@@ -70,7 +70,10 @@ impl Shapes {
     }
 
     fn make(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id, parts: &[Id]) -> Option<Shape> {
-        let shapes: Option<Vec<Shape>> = parts.iter().map(|part| self.of_types.get(part).copied().flatten()).collect();
+        let shapes: Option<Vec<Shape>> = parts
+            .iter()
+            .map(|part| self.of_types.get(part).copied().flatten())
+            .collect();
         let shapes = shapes?;
         let count = part_count(index, ty).unwrap_or(0);
         let form = match index.opcode(ty) {
@@ -199,7 +202,11 @@ impl Shapes {
     pub(super) fn repeated(&self, out: &mut Emitter, shape: Shape, word: Id) -> Option<Id> {
         Some(match self.components(shape)? {
             1 => word,
-            count => out.emit(op::CompositeConstruct, self.ty(shape), vec![word; count as usize].as_slice()),
+            count => out.emit(
+                op::CompositeConstruct,
+                self.ty(shape),
+                vec![word; count as usize].as_slice(),
+            ),
         })
     }
 }

@@ -16,8 +16,8 @@ use vkabort_analysis::effects::{Carrier, EffectPoint};
 use vkabort_analysis::view::path::{Path, type_at};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::local_variable::local_variable;
-use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::index::Index;
+use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::{Id, Words, op};
 
 /// Most aborts of operations at the tests of one function. Further tests are left out, which the log says.
@@ -69,7 +69,11 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         }
     }
     for (header, Noted { variable, aborts, .. }) in behind_loops {
-        let Some(from) = aborts.first().and_then(|at| writer.faults.all.get(*at)).map(|faulty| faulty.block) else {
+        let Some(from) = aborts
+            .first()
+            .and_then(|at| writer.faults.all.get(*at))
+            .map(|faulty| faulty.block)
+        else {
             continue;
         };
         for (block, offset) in writer.planter.exits_of(from, header) {
@@ -77,17 +81,15 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
                 let uint = out.uint();
                 out.emit(op::Load, uint, variable)
             });
-            let point = EffectPoint {
-                block,
-                offset,
-                };
+            let point = EffectPoint { block, offset };
             for at in &aborts {
                 plant_abort(writer, &point, (fault, *at, false));
             }
         }
     }
     if left_out > 0 {
-        let text = format!("checks are left out: effects of values that may have faults of many operations: {left_out}");
+        let text =
+            format!("checks are left out: effects of values that may have faults of many operations: {left_out}");
         writer.planter.module.planted.warnings.push(text);
     }
 }
@@ -98,7 +100,10 @@ fn loop_without(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockInd
     if faulty.function != writer.view.number {
         return None;
     }
-    writer.planter.outermost_without(faulty.block, block).map(|found| found.header)
+    writer
+        .planter
+        .outermost_without(faulty.block, block)
+        .map(|found| found.header)
 }
 
 /// Notes a fault in a variable that is tested behind a loop.
@@ -223,7 +228,10 @@ fn plant_abort(
     let (inst, check, position, origin) = (*inst, *check, *position, Rc::clone(origin));
     let planter = &mut *writer.planter;
     let index = planter.index;
-    let place = Place::of_point(point, inst, position);
+    let place = Place {
+        is_of_fault: true,
+        ..Place::of_point(point, inst, position)
+    };
     let found = Found {
         fault,
         first,
@@ -247,5 +255,7 @@ fn plant_abort(
         };
         (failed, ())
     };
-    planter.plant_with(check, &place, write_condition, |out, ()| origin.with_values(out, index, text, found));
+    planter.plant_with(check, &place, write_condition, |out, ()| {
+        origin.with_values(out, index, text, found)
+    });
 }

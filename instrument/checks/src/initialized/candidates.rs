@@ -271,7 +271,10 @@ impl<'w> Finder<'_, '_, '_, 'w> {
         for (path, stored, is_observed) in parts {
             let bit = match stored {
                 Stored::Never => None,
-                _ => match layout.zip(bits.as_ref()).and_then(|(layout, bits)| layout.bit(bits, &path)) {
+                _ => match layout
+                    .zip(bits.as_ref())
+                    .and_then(|(layout, bits)| layout.bit(bits, &path))
+                {
                     Some(bit) => Some(bit),
                     None => continue,
                 },

@@ -273,7 +273,11 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
 /// The shared memory of checks, and the word with the number of invocations that have ended, for a load of shared memory.
 fn ends(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Option<(Id, u32)> {
     let bits = planter.module.unstored.init_bits.get(&load.variable);
-    let word = planter.module.unstored.ends.filter(|_| bits.is_some_and(InitBits::is_shared))?;
+    let word = planter
+        .module
+        .unstored
+        .ends
+        .filter(|_| bits.is_some_and(InitBits::is_shared))?;
     Some((planter.module.shared_words.variable(&mut planter.module.out), word))
 }
 
@@ -300,11 +304,7 @@ fn write_sample(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Op
 
 /// Writes whether a unit has a part that is not stored, and the same of each bit of it. `ends`: the shared memory of checks, and the word
 /// with the number of invocations that have ended, of a variable there.
-fn write_failed(
-    out: &mut Emitter,
-    unit: &Unit,
-    (sample, ends): (Option<&Sample>, Option<(Id, u32)>),
-) -> (Id, Vec<Id>) {
+fn write_failed(out: &mut Emitter, unit: &Unit, (sample, ends): (Option<&Sample>, Option<(Id, u32)>)) -> (Id, Vec<Id>) {
     let bool = out.bool();
     let tests = write_tests(out, unit.bits(), sample);
     let any = tests

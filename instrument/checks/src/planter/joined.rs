@@ -75,10 +75,11 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: place.offset,
             guarded: place.guarded,
             is_total: is_total(&self.tests, condition.clone()),
-            reads_values: matches!(
-                check,
-                Check::Divide | Check::Shift | Check::Bounds | Check::Buffers | Check::Convert
-            ),
+            reads_values: !place.is_of_fault
+                && matches!(
+                    check,
+                    Check::Divide | Check::Shift | Check::Bounds | Check::Buffers | Check::Convert
+                ),
             condition,
             failed,
             end,

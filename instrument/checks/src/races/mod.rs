@@ -81,6 +81,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
                 offset: inst.offset,
                 guarded: inst,
                 position,
+                is_of_fault: false,
             };
             stretches.add(place, recorded);
         }
