@@ -143,6 +143,7 @@ pub fn check_rewriter(
         specialization,
         budget,
         keeps_frames: false,
+        has_undefined_values: false,
     };
     run_all(
         subject,
@@ -251,6 +252,7 @@ fn run_planted(
         specialization: options.specialization.clone(),
         budget: None,
         keeps_frames: false,
+        has_undefined_values: false,
     };
     for entry in &module.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(3)).collect();

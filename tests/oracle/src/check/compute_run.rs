@@ -53,6 +53,7 @@ pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<Com
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: false,
+        has_undefined_values: false,
     };
     let schedule = Schedule::new(entry, due.to_vec());
     let run = match Run::original(&module, &schedule, &options, Some(subject.ticks), STEPS) {

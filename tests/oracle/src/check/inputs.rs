@@ -28,6 +28,8 @@ pub(crate) struct CheckOptions {
     pub(crate) budget: Option<LoopBudget>,
     /// Whether a run keeps the values of aborted invocations.
     pub(crate) keeps_frames: bool,
+    /// Whether undefined arithmetic gives undefined values, whose effects are errors.
+    pub(crate) has_undefined_values: bool,
 }
 
 /// A rewrite, and its parsed module. `None` if it changes nothing, or if a message has an array whose elements are not accessible.

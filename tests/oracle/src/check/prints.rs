@@ -71,6 +71,7 @@ pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: false,
+        has_undefined_values: false,
     };
     for entry in &module.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(MAX_CALLS)).collect();

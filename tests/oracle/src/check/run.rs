@@ -154,6 +154,9 @@ fn run(
     if options.rewrite.prints.is_some() && !with_arena {
         machine.keep_prints();
     }
+    if options.has_undefined_values {
+        machine.allow_undefined_values();
+    }
     if with_arena {
         machine.set_clock(arena.control + u64::from(TICKS_OFFSET));
     }

@@ -77,6 +77,7 @@ pub fn check_values(words: &[u32], choices: &mut Choices) -> Result<ValueSummary
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: true,
+        has_undefined_values: false,
     };
     let names = Names::new(&module);
     for entry in &module.entries {

@@ -231,6 +231,11 @@ impl<'m> Machine<'m> {
         self.budget = Some(budget);
     }
 
+    /// Undefined arithmetic gives undefined values from now on, as under `ArithmeticPoisonKHR`.
+    pub fn allow_undefined_values(&mut self) {
+        self.poison = true;
+    }
+
     /// Advances the word at a physical address whenever it is loaded.
     pub fn set_clock(&mut self, address: u64) {
         self.clock = Some(address);
