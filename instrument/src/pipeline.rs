@@ -50,7 +50,7 @@ const PASSES: [Pass; 22] = [
         Ok((edits, Some(Fact::Values(values))))
     }),
     Pass::new("loop_values", |s| s.options.remembers_loop_values && s.lowers_aborts(), |s, m, _| {
-        let (edits, holds) = loop_values::remember(&m.index, s.bound, s.facts.planted.hooks.holds);
+        let (edits, holds) = loop_values::remember(&m.index, s.bound, &s.facts.planted);
         Ok((edits, holds.map(Fact::Holds)))
     }),
     Pass::new("site_numbering", |s| s.lowers_aborts(), |s, m, _| {

@@ -8,11 +8,11 @@
 //! In a divergent loop, drivers for CPUs execute all invocations of a subgroup until the last one leaves. SwiftShader and Mesa 22.3 mask
 //! stores and phis then, but not results: behind the loop, an invocation that left earlier reads what a later iteration computed. A
 //! variable alone does not help, since both turn it into such a result. So `%last` is an array of two elements, and `%zero` an index that
-//! no compiler knows.
+//! no compiler knows. Variables of faults, which are read behind loops, become such arrays, too.
 //!
 //! The application's own code stays as it is. Pointers are computed again from such copies; those of physical memory stay.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_analysis::loop_nest::LoopNest;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -20,11 +20,12 @@ use vkabort_spirv::edit::local_variable::local_variable;
 use vkabort_spirv::edit::loop_header::after_phis;
 use vkabort_spirv::edit::opaque_true::write_holds;
 use vkabort_spirv::edit::phi::predecessor;
+use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::edit::recompute::Recomputation;
 use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::index::{Block, Function, Index};
 use vkabort_spirv::op::storage_class;
-use vkabort_spirv::{Code, Id, Inst, op, operands};
+use vkabort_spirv::{Code, Id, Inst, Literal, op, operands};
 
 /// A use of a value behind its loop: the word of an instruction, and where its copy is loaded.
 #[derive(Clone, Copy)]
@@ -51,6 +52,7 @@ struct Carrier<'e, 'a, 'w> {
     /// The function that returns true.
     holds: &'e mut Option<Id>,
     zero: Option<Id>,
+    fault_variables: &'e HashSet<Id>,
     variables: HashMap<Id, LastValue>,
     /// Copies by block and value.
     copies: HashMap<(BlockIndex, Id), Id>,
@@ -58,17 +60,31 @@ struct Carrier<'e, 'a, 'w> {
     derived: Vec<(Id, Id)>,
 }
 
-/// Changes the planted code, whose ids are not below `bound`. `holds`: the function that is to return true, if the module has it. Returns
-/// that function if this adds it. O(words of the module).
-pub fn remember(index: &Index<'_>, bound: Id, holds: Option<Id>) -> (Edits, Option<Id>) {
+/// Changes the planted code, whose ids are not below `bound`. Returns the function that is to return true, if this adds it. O(words of the
+/// module).
+pub fn remember(index: &Index<'_>, bound: Id, planted: &PlantedAborts) -> (Edits, Option<Id>) {
     let mut edits = Edits::default();
     let mut out = Emitter::new(index);
+    let holds = planted.hooks.holds;
     let mut found = holds;
-    for function in index.functions.values() {
-        let nest = LoopNest::new(index, function);
-        if nest.loops().is_empty() {
-            continue;
+    let nests: Vec<(&Function, LoopNest)> = index
+        .functions
+        .values()
+        .iter()
+        .map(|function| (function, LoopNest::new(index, function)))
+        .collect();
+    if nests.iter().all(|(_, nest)| nest.loops().is_empty()) {
+        return (edits, None);
+    }
+    for inst in index.globals().filter(|inst| inst.opcode() == op::Variable) {
+        if planted.fault_variables.contains(&inst.result()) {
+            let array = array_of(index, &mut out, &inst);
+            let none = out.null(array);
+            out.variable_as(inst.result(), inst.storage_class(), array, Some(none));
+            edits.remove_inst(&inst);
         }
+    }
+    for (function, nest) in nests {
         let carrier = Carrier {
             index,
             function,
@@ -77,6 +93,7 @@ pub fn remember(index: &Index<'_>, bound: Id, holds: Option<Id>) -> (Edits, Opti
             edits: &mut edits,
             holds: &mut found,
             zero: None,
+            fault_variables: &planted.fault_variables,
             variables: HashMap::default(),
             copies: HashMap::default(),
             derived: Vec::new(),
@@ -89,12 +106,21 @@ pub fn remember(index: &Index<'_>, bound: Id, holds: Option<Id>) -> (Edits, Opti
     (edits, found.filter(|_| holds.is_none()))
 }
 
+/// The type of an array of two of what a variable holds.
+fn array_of(index: &Index<'_>, out: &mut Emitter, variable: &Inst<'_>) -> Id {
+    let pointee = index.def(variable.result_type()).map_or(Id::NONE, |ty| ty.pointee());
+    let two = out.constant(2);
+    out.array(pointee, two)
+}
+
 impl Carrier<'_, '_, '_> {
     fn run(mut self, bound: Id) {
         let index = self.index;
         for (number, block) in self.function.blocks.iter().zip(index.blocks_of(self.function)) {
             for inst in index.insts(block.offset, block.end).skip(1) {
-                if is_planted(&inst, bound) {
+                if inst.opcode() == op::Variable && self.fault_variables.contains(&inst.result()) {
+                    self.make_array(&inst);
+                } else if is_planted(&inst, bound) {
                     self.repair(number, block, &inst);
                 }
             }
@@ -102,6 +128,28 @@ impl Carrier<'_, '_, '_> {
         for (from, to) in self.derived {
             self.out.inherit_non_uniform(index, from, &[to]);
         }
+    }
+
+    /// Gives a variable of the function two elements.
+    fn make_array(&mut self, variable: &Inst<'_>) {
+        let array = array_of(self.index, self.out, variable);
+        let class = variable.storage_class();
+        let (pointer, none) = (self.out.pointer(class, array), self.out.null(array));
+        let operands = (pointer, variable.result(), Literal(class), none);
+        self.edits.replace_by(variable, op::Variable, operands);
+    }
+
+    /// The pointer to the element of such a variable that is used, for an access at a word offset.
+    fn element(&mut self, variable: Id, at: usize) -> Option<Id> {
+        if !self.fault_variables.contains(&variable) {
+            return None;
+        }
+        let zero = self.zero();
+        let pointer = self.index.type_of(variable);
+        let element = self.out.emit(op::AccessChain, pointer, (variable, zero));
+        let edits = &mut *self.edits;
+        self.out.place(|code| edits.insert(at, code));
+        Some(element)
     }
 
     /// Replaces the operands of an instruction that are values of loops which its block is behind.
@@ -126,7 +174,8 @@ impl Carrier<'_, '_, '_> {
                     is_shared: true,
                 }),
             };
-            let copy = at.and_then(|at| self.copy(inst.id(word), at));
+            let copy = self.element(inst.id(word), inst.offset);
+            let copy = copy.or_else(|| at.and_then(|at| self.copy(inst.id(word), at)));
             if let Some(copy) = copy {
                 let new = new_words.get_or_insert_with(|| inst.words.to_vec());
                 new.get_mut(word).into_iter().for_each(|slot| *slot = copy.word());

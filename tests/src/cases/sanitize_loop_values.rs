@@ -21,13 +21,13 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_loop_values::the_same_optimized" => optimized(gpu, DIVIDED), set(DIVIDE), silent();
     "sanitize_loop_values::divisors_of_a_nest_of_loops" => silent_if(gpu, NEST), set(ALL), silent();
     "sanitize_loop_values::a_divisor_of_the_last_iteration" => fault(gpu, LAST),
-        set(DIVIDE), logs(&["division by zero: 100 / 0"]);
+        set(DIVIDE), logs(&["division by zero"]);
     "sanitize_loop_values::a_quotient_that_a_loop_stores" => fault(gpu, USED),
         set(DIVIDE), logs(&["division by zero: 100 / 0"]);
     "sanitize_loop_values::a_quotient_before_a_return_in_a_loop" => fault(gpu, RETURNED),
         set(DIVIDE), logs(&["division by zero: 100 / 0"]);
     "sanitize_loop_values::a_quotient_that_a_second_loop_stores" => fault(gpu, SECOND),
-        set(DIVIDE), logs(&["division by zero: 100 / 0"]);
+        set(DIVIDE), logs(&["division by zero"]);
     "sanitize_loop_values::a_variable_that_a_loop_reads" => fault(gpu, UNSTORED),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
     "sanitize_loop_values::a_quotient_that_no_iteration_stores" => silent_if(gpu, UNUSED), set(ALL), silent();

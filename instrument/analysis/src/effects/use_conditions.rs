@@ -60,8 +60,10 @@ impl UseFinder<'_, '_, '_> {
             (op::BitwiseAnd, _) => {
                 let value = inst.id(7 - word);
                 let test = Test::NonZero;
+                let constant = index.def(value).filter(|mask| mask.opcode() == op::Constant);
+                let is_zero = constant.is_some_and(|mask| index.literal(&mask) == Some(0));
                 match index.opcode(value) {
-                    op::Constant | op::ConstantComposite => SmallVec::new(),
+                    op::Constant | op::ConstantComposite if !is_zero => SmallVec::new(),
                     _ => smallvec![Condition { value, component, test }],
                 }
             }

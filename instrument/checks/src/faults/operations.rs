@@ -8,7 +8,6 @@ use super::shapes::{Shape, bools, component, larger_word};
 use smallvec::SmallVec;
 use vkabort_analysis::effects::{component_count, results};
 use vkabort_analysis::view::path::{Path, part_count};
-use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::words::version;
 use vkabort_spirv::{Id, Inst, Words, op, operands};
 
@@ -23,6 +22,13 @@ impl FaultWriter<'_, '_, '_, '_> {
             }
             op::FunctionCall => self.returned(inst, shape),
             op::CompositeConstruct => self.moved(inst, shape, 3, inst.words.len()),
+            op::CompositeInsert if !self.values.contains_key(&inst.id(4)) => {
+                let word = self.values.get(&inst.id(3)).copied()?;
+                let path: Path = inst.from(5).into();
+                Some(self.insert(inst.end(), |faults, out| {
+                    faults.shapes.composed(out, shape, &[(path, word)])
+                }))
+            }
             op::CompositeInsert | op::VectorShuffle => self.moved(inst, shape, 3, 5),
             op::CompositeExtract | op::CopyObject | op::CopyLogical => self.moved(inst, shape, 3, 4),
             op::VectorExtractDynamic => self.extracted(inst, shape),
@@ -169,8 +175,12 @@ impl FaultWriter<'_, '_, '_, '_> {
             let (ty, of_mask) = (self.faults.shapes.ty(shape), self.planter.index.type_of(*mask));
             let index = self.planter.index;
             let lacks_arithmetic = index.def(of_mask).is_none_or(|number| index.lacks_arithmetic(&number));
-            let is_constant = index.opcode(*mask) == op::Constant;
-            if lacks_arithmetic || is_constant {
+            let constant = index.def(*mask).filter(|mask| mask.opcode() == op::Constant);
+            let literal = constant.and_then(|constant| index.literal(&constant));
+            if literal == Some(0) {
+                continue;
+            }
+            if lacks_arithmetic || literal.is_some() {
                 kept.push(*fault);
                 continue;
             }
@@ -269,12 +279,7 @@ impl FaultWriter<'_, '_, '_, '_> {
     /// One word for every word of a composite, such as the two results of an addition with carry.
     fn filled(&mut self, inst: &Inst<'_>, shape: Shape, word: Id) -> Id {
         let paths = self.faults.shapes.words_of(shape);
-        self.insert(inst.end(), |faults, out: &mut Emitter| {
-            let ty = faults.shapes.ty(shape);
-            let none = out.null(ty);
-            paths.iter().fold(none, |all, path| {
-                out.emit(op::CompositeInsert, ty, (word, all, Words(path)))
-            })
-        })
+        let words: Vec<(Path, Id)> = paths.into_iter().map(|path| (path, word)).collect();
+        self.insert(inst.end(), |faults, out| faults.shapes.composed(out, shape, &words))
     }
 }

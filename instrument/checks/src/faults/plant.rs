@@ -1,6 +1,6 @@
 //! Writes the faults of the values of a function beside them.
 
-use super::shapes::{Shape, with_word};
+use super::shapes::{Shape, larger_word};
 use super::{Faults, list_in_interfaces, tests};
 use crate::module::ModulePlanter;
 use crate::planter::Planter;
@@ -14,7 +14,7 @@ use vkabort_spirv::edit::local_variable::local_variable;
 use vkabort_spirv::edit::loop_header::after_phis;
 use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::op::storage_class;
-use vkabort_spirv::{Id, Inst, op};
+use vkabort_spirv::{Id, Inst, Words, op};
 
 /// The faults of the values of one function.
 pub(super) struct FaultWriter<'p, 'f, 'a, 'w> {
@@ -106,6 +106,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
             variable
         });
         self.faults.variables.insert(carrier, variable);
+        self.planter.module.planted.fault_variables.insert(variable);
         if !is_local {
             list_in_interfaces(self.planter.module, self.view.number, variable);
         }
@@ -184,17 +185,17 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
             .get(at)
             .map(|faulty| std::rc::Rc::clone(&faulty.origin))?;
         let index = self.planter.index;
-        // A value is not tested among the phis of its block.
         let fault = self.insert(inst.end(), |faults, out| {
             let failed = origin.write_failed(out, index);
-            let ty = faults.shapes.ty(shape);
-            let mut fault = operands.unwrap_or_else(|| out.null(ty));
-            for (number, (path, failed)) in (first..).zip(origin.parts().into_iter().zip(failed)) {
-                let (uint, number, none) = (out.uint(), out.constant(number), out.constant(0));
-                let own = out.emit(op::Select, uint, (failed, number, none));
-                fault = merged(faults, out, shape, (fault, operands.is_none()), (&path, own));
-            }
-            fault
+            let (uint, none) = (out.uint(), out.constant(0));
+            let numbered = (first..).zip(origin.parts()).zip(failed);
+            let words: Vec<(Path, Id)> = numbered
+                .map(|((number, path), failed)| {
+                    let number = out.constant(number);
+                    (path, out.emit(op::Select, uint, (failed, number, none)))
+                })
+                .collect();
+            with_words(faults, out, shape, (operands, &words))
         });
         Some(fault)
     }
@@ -206,6 +207,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         let none = out.null(ty);
         let variable = local_variable(index, self.planter.function, (out, edits), (ty, Some(none)));
         self.phis.push((number, *inst, variable));
+        self.planter.module.planted.fault_variables.insert(variable);
         let behind = index
             .blocks
             .get(number)
@@ -259,31 +261,27 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
     }
 }
 
-/// Faults in which the word at `path` is at least `own`; every word, if the path leads to a composite.
-fn merged(
+/// Adds words to the faults of operands, if there are any. A path to a vector stands for all of its components.
+fn with_words(
     faults: &mut Faults<'_>,
     out: &mut Emitter,
     shape: Shape,
-    (fault, is_none): (Id, bool),
-    (path, own): (&Path, Id),
+    (operands, words): (Option<Id>, &[(Path, Id)]),
 ) -> Id {
-    let ty = faults.shapes.ty(shape);
-    let is_word = path.is_empty() && faults.shapes.components(shape) == Some(1);
-    if path.is_empty() && !is_word {
-        return match faults.shapes.repeated(out, shape, own) {
-            Some(own) if is_none => own,
-            Some(own) => faults.shapes.larger(out, shape, (own, fault)),
-            None => fault,
-        };
-    }
-    let own = match (is_none, is_word) {
-        (true, _) => own,
-        (false, true) => super::shapes::larger_word(out, own, fault),
-        (false, false) => {
-            let uint = out.uint();
-            let old = out.emit(op::CompositeExtract, uint, (fault, vkabort_spirv::Words(path)));
-            super::shapes::larger_word(out, own, old)
-        }
+    let whole = match words {
+        [(path, word)] if path.is_empty() => faults.shapes.repeated(out, shape, *word),
+        _ => None,
     };
-    with_word(out, ty, (fault, path), own)
+    let (Some(operands), ty) = (operands, faults.shapes.ty(shape)) else {
+        return whole.unwrap_or_else(|| faults.shapes.composed(out, shape, words));
+    };
+    if let Some(whole) = whole {
+        return faults.shapes.larger(out, shape, (whole, operands));
+    }
+    words.iter().fold(operands, |all, (path, word)| {
+        let uint = out.uint();
+        let old = out.emit(op::CompositeExtract, uint, (all, Words(path)));
+        let word = larger_word(out, *word, old);
+        out.emit(op::CompositeInsert, ty, (word, all, Words(path)))
+    })
 }

@@ -10,6 +10,8 @@
 //! So the instructions that take composites apart and make them apply to their faults as they are.
 
 use rustc_hash::FxHashMap as HashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use vkabort_analysis::view::path::{Path, part_count, part_type};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
@@ -198,6 +200,53 @@ impl Shapes {
         largest
     }
 
+    /// The form of a part.
+    fn part(&self, shape: Shape, path: &[u32]) -> Option<Shape> {
+        path.iter().try_fold(shape, |shape, part| match &self.form(shape)?.0 {
+            Form::Array(element, _) => Some(*element),
+            Form::Structure(members) => members.get(*part as usize).copied(),
+            Form::Vector(_) => self.numbers.get(&Form::Word).copied(),
+            Form::Word => None,
+        })
+    }
+
+    fn part_count(&self, shape: Shape) -> u32 {
+        match self.form(shape).map(|(form, ..)| form) {
+            Some(Form::Vector(count) | Form::Array(_, count)) => *count,
+            Some(Form::Structure(members)) => members.len() as u32,
+            Some(Form::Word) | None => 0,
+        }
+    }
+
+    /// Composes faults of these words; the others are none. SwiftShader crashes where it folds the insertion of a constant into a null
+    /// array, so nothing is inserted.
+    pub(super) fn composed(&mut self, out: &mut Emitter, shape: Shape, words: &[(Path, Id)]) -> Id {
+        self.intern(out, Form::Word);
+        let mut parts: BTreeMap<Path, Id> = words.iter().cloned().collect();
+        let around = words
+            .iter()
+            .flat_map(|(path, _)| (0..path.len()).filter_map(|end| path.get(..end)));
+        let mut around: Vec<Path> = around.map(Path::from).collect();
+        around.sort_unstable_by_key(|path| (Reverse(path.len()), path.clone()));
+        around.dedup();
+        for path in around {
+            let Some(of) = self.part(shape, &path) else { continue };
+            let members = (0..self.part_count(of)).map(|part| {
+                let below: Path = path.iter().copied().chain([part]).collect();
+                let known = parts.get(&below).copied();
+                known.unwrap_or_else(|| {
+                    let ty = self.part(of, &[part]).map_or(Id::NONE, |part| self.ty(part));
+                    out.null(ty)
+                })
+            });
+            let members: Vec<Id> = members.collect();
+            let whole = out.emit(op::CompositeConstruct, self.ty(of), members.as_slice());
+            parts.insert(path, whole);
+        }
+        let ty = self.ty(shape);
+        parts.get(&Path::new()).copied().unwrap_or_else(|| out.null(ty))
+    }
+
     /// One word for all components of a scalar or vector.
     pub(super) fn repeated(&self, out: &mut Emitter, shape: Shape, word: Id) -> Option<Id> {
         Some(match self.components(shape)? {
@@ -245,14 +294,6 @@ fn parts(index: &Index<'_>, ty: Id) -> Option<Vec<Id>> {
         op::TypeBool | op::TypeInt | op::TypeFloat | op::TypePointer => Some(Vec::new()),
         op::TypeImage | op::TypeSampler | op::TypeSampledImage => Some(Vec::new()),
         _ => None,
-    }
-}
-
-/// A part of faults with one of its words replaced.
-pub(super) fn with_word(out: &mut Emitter, ty: Id, (faults, path): (Id, &Path), word: Id) -> Id {
-    match path.as_slice() {
-        [] => word,
-        path => out.emit(op::CompositeInsert, ty, (word, faults, Words(path))),
     }
 }
 

@@ -23,14 +23,14 @@ use vkabort_spirv::{Id, Words, op};
 /// Most aborts of operations at the tests of one function. Further tests are left out, which the log says.
 const MOST_ABORTS: usize = 512;
 
-/// An abort: the operation, its position in the list of all, and whether its operands can be shown.
+/// An abort: the position of the operation in the list of all, and whether its operands can be shown.
 type Abort = (usize, bool);
 
 /// Faults that are tested behind a loop.
 struct Noted {
     variable: Id,
-    /// The operations that may have one.
-    aborts: Vec<usize>,
+    /// The operations that may have one, and whether their operands can be shown.
+    aborts: Vec<Abort>,
     /// Word offsets at which they are noted.
     offsets: BTreeSet<usize>,
 }
@@ -59,11 +59,14 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         };
         let aborts = test.sources.iter();
         let aborts: Vec<Abort> = aborts
-            .filter_map(|known| Some((*sources.get(known.source)?, known.is_direct)))
+            .filter_map(|known| {
+                let at = *sources.get(known.source)?;
+                Some((at, known.is_direct || is_executed_once(writer, at, test.block)))
+            })
             .collect();
         for (at, is_direct) in aborts {
             match loop_without(writer, at, test.block) {
-                Some(header) => note(writer, (&mut behind_loops, header), &point, (fault, at)),
+                Some(header) => note(writer, (&mut behind_loops, header), &point, (fault, (at, is_direct))),
                 None => plant_abort(writer, &point, (fault, at, is_direct)),
             }
         }
@@ -71,7 +74,7 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
     for (header, Noted { variable, aborts, .. }) in behind_loops {
         let Some(from) = aborts
             .first()
-            .and_then(|at| writer.faults.all.get(*at))
+            .and_then(|(at, _)| writer.faults.all.get(*at))
             .map(|faulty| faulty.block)
         else {
             continue;
@@ -82,8 +85,8 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
                 out.emit(op::Load, uint, variable)
             });
             let point = EffectPoint { block, offset };
-            for at in &aborts {
-                plant_abort(writer, &point, (fault, *at, false));
+            for (at, is_direct) in &aborts {
+                plant_abort(writer, &point, (fault, *at, *is_direct));
             }
         }
     }
@@ -92,6 +95,16 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             format!("checks are left out: effects of values that may have faults of many operations: {left_out}");
         writer.planter.module.planted.warnings.push(text);
     }
+}
+
+/// Whether an operation of the function is executed once before a block: its operands are those of the fault, whatever carried it.
+fn is_executed_once(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockIndex) -> bool {
+    let Some(faulty) = writer.faults.all.get(at) else {
+        return false;
+    };
+    faulty.function == writer.view.number
+        && writer.planter.nest.innermost(faulty.block).is_none()
+        && writer.view.graph.dominates(faulty.block, block)
 }
 
 /// The header of the outermost loop around a block that an operation of the function is not in.
@@ -111,7 +124,7 @@ fn note(
     writer: &mut FaultWriter<'_, '_, '_, '_>,
     (behind_loops, header): (&mut BTreeMap<BlockIndex, Noted>, BlockIndex),
     point: &EffectPoint,
-    (fault, at): (Id, usize),
+    (fault, (at, is_direct)): (Id, Abort),
 ) {
     let planter: &mut Planter<'_, '_, '_> = &mut *writer.planter;
     let noted = behind_loops.entry(header).or_insert_with(|| {
@@ -120,14 +133,17 @@ fn note(
         let target = (&mut module.out, &mut module.edits);
         let variable = local_variable(planter.index, planter.function, target, (uint, Some(none)));
         module.out.name(variable, "vkabort_noted");
+        module.planted.fault_variables.insert(variable);
         Noted {
             variable,
             aborts: Vec::new(),
             offsets: BTreeSet::new(),
         }
     });
-    if !noted.aborts.contains(&at) {
-        noted.aborts.push(at);
+    // The operation is not executed again before the end of the loop: its operands stay.
+    match noted.aborts.iter_mut().find(|(known, _)| *known == at) {
+        Some((_, all_direct)) => *all_direct &= is_direct,
+        None => noted.aborts.push((at, is_direct)),
     }
     if !noted.offsets.insert(point.offset) {
         return;

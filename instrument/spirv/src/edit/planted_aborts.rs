@@ -20,6 +20,8 @@ pub struct PlantedAborts {
     pub warnings: Vec<String>,
     /// `SpecId`s of the constants that the planted code depends on, ascending.
     pub spec_ids: Vec<u32>,
+    /// Variables of faults: what they hold is read behind loops.
+    pub fault_variables: HashSet<Id>,
     /// The planted functions that the runtime completes.
     pub hooks: RuntimeHooks,
 }

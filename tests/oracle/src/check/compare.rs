@@ -6,6 +6,7 @@ use super::run::{self, Run, Schedule};
 use super::{records, static_checks};
 use crate::choices::Choices;
 use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
+use crate::interpret::UndefinedValues;
 use crate::interpret::{InterpretError, InvocationEnd, LoopBudget, Physical, Region};
 use crate::module::{Entry, Module};
 use crate::words::to_bytes;
@@ -143,7 +144,7 @@ pub fn check_rewriter(
         specialization,
         budget,
         keeps_frames: false,
-        has_undefined_values: false,
+        undefined: UndefinedValues::Refused,
     };
     run_all(
         subject,
@@ -252,7 +253,7 @@ fn run_planted(
         specialization: options.specialization.clone(),
         budget: None,
         keeps_frames: false,
-        has_undefined_values: false,
+        undefined: UndefinedValues::Refused,
     };
     for entry in &module.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(3)).collect();

@@ -2,6 +2,7 @@
 
 use super::inputs::{CheckOptions, STEPS, Subject};
 use super::run::{self, Run, Schedule};
+use crate::interpret::UndefinedValues;
 use crate::interpret::{InterpretError, InvocationEnd, Region};
 use crate::module::Module;
 use crate::op::execution_model;
@@ -53,7 +54,7 @@ pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<Com
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: false,
-        has_undefined_values: false,
+        undefined: UndefinedValues::Refused,
     };
     let schedule = Schedule::new(entry, due.to_vec());
     let run = match Run::original(&module, &schedule, &options, Some(subject.ticks), STEPS) {

@@ -3,6 +3,7 @@
 use super::inputs::{CheckOptions, STEPS};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
+use crate::interpret::UndefinedValues;
 use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::Module;
 use crate::op;
@@ -51,7 +52,7 @@ pub fn check_faults(planted: &PlantedFaults, choices: &mut Choices) -> Result<Fa
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: false,
-        has_undefined_values: true,
+        undefined: UndefinedValues::Followed,
     };
     for entry in &reference.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(MAX_CALLS)).collect();

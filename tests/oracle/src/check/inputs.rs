@@ -1,5 +1,6 @@
 //! Inputs of a check.
 
+use crate::interpret::UndefinedValues;
 use crate::interpret::{LoopBudget, Physical};
 use crate::module::{Id, Module};
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ pub struct Subject<'a> {
 }
 
 /// Options of the rewrite, its constant data in memory, and specialisation of the run.
+#[derive(Clone)]
 pub(crate) struct CheckOptions {
     pub(crate) rewrite: Options,
     pub(crate) constants: Vec<Physical>,
@@ -28,8 +30,7 @@ pub(crate) struct CheckOptions {
     pub(crate) budget: Option<LoopBudget>,
     /// Whether a run keeps the values of aborted invocations.
     pub(crate) keeps_frames: bool,
-    /// Whether undefined arithmetic gives undefined values, whose effects are errors.
-    pub(crate) has_undefined_values: bool,
+    pub(crate) undefined: UndefinedValues,
 }
 
 /// A rewrite, and its parsed module. `None` if it changes nothing, or if a message has an array whose elements are not accessible.

@@ -14,6 +14,7 @@ mod results;
 mod run;
 mod shapes;
 mod static_checks;
+mod travel;
 mod values;
 mod workgroup;
 
@@ -25,5 +26,6 @@ pub use loads::{LoadSummary, check_loads};
 pub use prints::{PrintSummary, check_prints};
 pub use results::{CheckSummary, Failure};
 pub use shapes::{ShapeResults, check_shape, interpret_shape};
+pub use travel::{TravelSummary, check_travel};
 pub use values::{ValueSummary, check_values};
 pub use workgroup::{WorkgroupSummary, check_workgroup};

@@ -4,6 +4,7 @@ use super::inputs::{CheckOptions, STEPS, rewrite_once};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
 use crate::interpret::InterpretError;
+use crate::interpret::UndefinedValues;
 use crate::interpret::value::Scalar;
 use crate::module::Module;
 use crate::words::from_bytes;
@@ -71,7 +72,7 @@ pub fn check_prints(words: &[u32], choices: &mut Choices) -> Result<PrintSummary
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: false,
-        has_undefined_values: false,
+        undefined: UndefinedValues::Refused,
     };
     for entry in &module.entries {
         let due = (0..run::INVOCATIONS).map(|_| choices.below(MAX_CALLS)).collect();

@@ -3,7 +3,9 @@
 use super::inputs::CheckOptions;
 use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, FAULTS, FAULTS_WORDS, OUT, OUT_WORDS};
 use crate::interpret::value::Value;
-use crate::interpret::{Frame, InvocationEnd, Machine, Physical, PrintCall, Region, Result, Setup};
+use crate::interpret::{
+    Frame, InterpretError, InvocationEnd, Machine, Physical, PrintCall, Region, Result, Setup, UndefinedValues,
+};
 use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use crate::words::to_bytes;
@@ -154,9 +156,7 @@ fn run(
     if options.rewrite.prints.is_some() && !with_arena {
         machine.keep_prints();
     }
-    if options.has_undefined_values {
-        machine.allow_undefined_values();
-    }
+    machine.set_undefined_values(options.undefined);
     if with_arena {
         machine.set_clock(arena.control + u64::from(TICKS_OFFSET));
     }
@@ -167,7 +167,19 @@ fn run(
     let (mut flags, mut host_flags, mut frames) = (Vec::new(), Vec::new(), Vec::new());
     let (mut last_cursor, mut prints) = (0, Vec::new());
     for identity in &schedule.identities {
-        ends.push(machine.run(schedule.entry, *identity)?);
+        ends.push(match machine.run(schedule.entry, *identity) {
+            Err(InterpretError::Undefined(reason)) if options.undefined == UndefinedValues::Followed => {
+                InvocationEnd::Undefined(reason)
+            }
+            end => end?,
+        });
+        if options.undefined == UndefinedValues::Followed && ends.last() == Some(&InvocationEnd::Returned) {
+            let outputs = machine.outputs();
+            if outputs.iter().any(|(_, value)| !value.is_defined()) {
+                ends.pop();
+                ends.push(InvocationEnd::Undefined("an output is undefined".to_owned()));
+            }
+        }
         let is_aborted = matches!(ends.last(), Some(InvocationEnd::Aborted { .. }));
         frames.push((options.keeps_frames && is_aborted).then(|| machine.frame()));
         outputs.push(machine.outputs());

@@ -4,6 +4,7 @@ use super::condition::{Number, evaluate};
 use super::inputs::{CheckOptions, STEPS, rewrite_once};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
+use crate::interpret::UndefinedValues;
 use crate::interpret::value::{self as interpret, Value};
 use crate::interpret::{Frame, InterpretError};
 use crate::module::{Id, Module};
@@ -77,7 +78,7 @@ pub fn check_values(words: &[u32], choices: &mut Choices) -> Result<ValueSummary
         specialization: HashMap::new(),
         budget: None,
         keeps_frames: true,
-        has_undefined_values: false,
+        undefined: UndefinedValues::Refused,
     };
     let names = Names::new(&module);
     for entry in &module.entries {

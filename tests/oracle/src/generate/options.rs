@@ -17,6 +17,8 @@ pub struct GeneratorOptions {
     pub tables: bool,
     /// Percentage of loops whose limit is not a constant, and of those that have no limit. Such a module does not end.
     pub endless: u32,
+    /// Percentage of divisions and shifts whose second operand may be any number.
+    pub faulty: u32,
     /// Workgroup size. Invocations of one workgroup write to the same words.
     pub workgroup: u32,
 }
@@ -31,6 +33,7 @@ impl Default for GeneratorOptions {
             empty: true,
             tables: true,
             endless: 0,
+            faulty: 0,
             workgroup: 4,
         }
     }

@@ -107,6 +107,15 @@ impl Body<'_> {
         let uint = self.uint();
         let (a, b) = (self.any_uint(), self.any_uint());
         let kinds = if self.options.tables { 13 } else { 12 };
+        if self.is_faulty() {
+            let (opcode, by) = match self.choices.chance(50) {
+                true => (op::UDiv, self.small(2)),
+                false => (op::ShiftLeftLogical, self.small(6)),
+            };
+            let value = self.emit(opcode, uint, &[a, by]);
+            self.scope.uints.push(value);
+            return;
+        }
         let value = match self.choices.below(kinds) {
             0..=3 => {
                 let opcodes = [
@@ -164,6 +173,18 @@ impl Body<'_> {
             }
         };
         self.scope.uints.push(value);
+    }
+
+    /// Whether the next division or shift may have any second operand.
+    fn is_faulty(&mut self) -> bool {
+        self.options.faulty > 0 && self.choices.chance(self.options.faulty)
+    }
+
+    /// A number of so many bits.
+    fn small(&mut self, bits: u32) -> Id {
+        let (uint, value) = (self.uint(), self.any_uint());
+        let mask = self.constant((1 << bits) - 1);
+        self.emit(op::BitwiseAnd, uint, &[value, mask])
     }
 
     /// An expression whose value does not depend on the frozen value of poison.

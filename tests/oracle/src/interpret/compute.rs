@@ -2,7 +2,7 @@
 
 use super::arithmetic::{Fault, Kind, binary, extended_product, float, float_bits, unary};
 use super::error::{Result, undefined, unsupported};
-use super::machine::Machine;
+use super::machine::{Machine, UndefinedValues};
 use super::memory::Region;
 use super::types::Type;
 use super::value::{BytePointer, Pointer, Scalar, Space, Value, ones};
@@ -180,7 +180,15 @@ impl Machine<'_> {
 
     fn poisoned(&self, opcode: u16, result: std::result::Result<Scalar, Fault>, width: u32) -> Result<Scalar> {
         match result {
+            // Undefined as a whole, as the checks see it.
+            Ok(scalar) if self.undefined == UndefinedValues::Followed && scalar.undef != 0 => {
+                Ok(Scalar::undefined(width))
+            }
             Ok(scalar) => Ok(scalar),
+            Err(Fault::Arithmetic(_)) if self.undefined == UndefinedValues::Arbitrary => {
+                Ok(Scalar::new(0x5A5A_5A5A_5A5A_5A5A & ones(width)))
+            }
+            Err(Fault::Arithmetic(_)) if self.undefined == UndefinedValues::Followed => Ok(Scalar::undefined(width)),
             Err(Fault::Arithmetic(reason)) if !self.poison => undefined(reason),
             Err(Fault::Arithmetic(_)) => Ok(Scalar::undefined(width)),
             Err(Fault::Unknown) => unsupported(format!("opcode {opcode} as arithmetic")),

@@ -2,7 +2,7 @@
 
 use super::arithmetic::{Kind, binary};
 use super::error::{InterpretError, Result, undefined, unsupported};
-use super::machine::{Machine, put};
+use super::machine::{Machine, UndefinedValues, put};
 use super::memory::Region;
 use super::outcome::InvocationEnd;
 use super::reconvergence::OpenConstructs;
@@ -49,6 +49,10 @@ impl Machine<'_> {
                 storage_class::Input => self.input(id, pointee, identity),
                 storage_class::StorageBuffer | storage_class::Uniform => continue,
                 _ if is_shared(id) => continue,
+                // An output that nothing stores is no effect.
+                storage_class::Output if self.undefined == UndefinedValues::Followed => {
+                    self.types.filled(pointee, false)
+                }
                 _ => self.initial(inst, pointee)?,
             };
             put(&mut self.variables, id, Some(value));

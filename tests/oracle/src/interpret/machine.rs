@@ -66,6 +66,7 @@ pub struct Machine<'m> {
     pub(super) nonsemantic: Vec<Id>,
     /// Undefined arithmetic is poison instead of undefined behaviour.
     pub(super) poison: bool,
+    pub(super) undefined: UndefinedValues,
     pub(super) steps: u64,
     pub(super) steps_left: u64,
     pub(super) depth: u32,
@@ -83,6 +84,17 @@ pub struct Machine<'m> {
     pub(super) keeps_prints: bool,
     /// The prints of the current invocation.
     pub(super) prints: Vec<PrintCall>,
+}
+
+/// Results of undefined arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndefinedValues {
+    /// They are errors, unless the module has `ArithmeticPoisonKHR`.
+    Refused,
+    /// They are undefined, and so is all that is computed of them. Their effects are errors.
+    Followed,
+    /// They are some numbers.
+    Arbitrary,
 }
 
 /// A print of an invocation.
@@ -161,6 +173,7 @@ impl<'m> Machine<'m> {
                 .map(|i| i.word(0))
                 .collect(),
             poison,
+            undefined: UndefinedValues::Refused,
             steps: setup.steps,
             steps_left: 0,
             depth: 0,
@@ -231,9 +244,9 @@ impl<'m> Machine<'m> {
         self.budget = Some(budget);
     }
 
-    /// Undefined arithmetic gives undefined values from now on, as under `ArithmeticPoisonKHR`.
-    pub fn allow_undefined_values(&mut self) {
-        self.poison = true;
+    /// Sets what becomes of the results of undefined arithmetic from now on.
+    pub fn set_undefined_values(&mut self, undefined: UndefinedValues) {
+        self.undefined = undefined;
     }
 
     /// Advances the word at a physical address whenever it is loaded.

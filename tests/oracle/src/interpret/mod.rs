@@ -20,7 +20,7 @@ mod writers;
 
 pub use error::{InterpretError, Result};
 pub use loop_budget::LoopBudget;
-pub use machine::{Frame, Machine, PrintCall, Setup};
+pub use machine::{Frame, Machine, PrintCall, Setup, UndefinedValues};
 pub use memory::{Physical, Region};
 pub use outcome::InvocationEnd;
 pub use workgroup::{Access, AccessKind, Arrivals, Race, WorkgroupRun, run_workgroup};

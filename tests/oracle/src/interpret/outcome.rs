@@ -9,6 +9,8 @@ pub enum InvocationEnd {
     Returned,
     /// `OpKill` or `OpTerminateInvocation`.
     Killed,
+    /// By the effect of an undefined value, if a run allows these.
+    Undefined(String),
     /// `OpAbortKHR`.
     Aborted {
         /// Index of the abort in module order.

@@ -1,7 +1,7 @@
 //! Access chains, loads and stores.
 
 use super::error::{Result, undefined, unsupported};
-use super::machine::Machine;
+use super::machine::{Machine, UndefinedValues};
 use super::types::Type;
 use super::value::{BytePointer, Pointer, Scalar, Space, Value};
 use crate::module::Id;
@@ -176,6 +176,9 @@ impl Machine<'_> {
 
     fn write(&mut self, pointer: BytePointer, size: u32, value: Scalar) -> Result<()> {
         let BytePointer { space, at, .. } = pointer;
+        if self.undefined == UndefinedValues::Followed && value.undef != 0 {
+            return undefined("an undefined value is stored");
+        }
         let done = match space {
             Space::Buffer(id) => self
                 .buffers

@@ -120,6 +120,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// Whether all of its bits are defined.
+    pub fn is_defined(&self) -> bool {
+        match self {
+            Self::Scalar(scalar) => scalar.undef == 0,
+            Self::Composite(parts) => parts.iter().all(Self::is_defined),
+            Self::Pointer(_) => true,
+        }
+    }
+
     /// A defined scalar.
     pub fn number(bits: u64) -> Self {
         Self::Scalar(Scalar::new(bits))
