@@ -24,6 +24,7 @@ pub mod message_layout;
 pub mod message_text;
 mod message_work;
 pub mod nesting;
+pub mod points_before;
 pub mod preconditions;
 pub mod ranges;
 pub mod trip_count;

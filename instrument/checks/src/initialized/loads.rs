@@ -4,6 +4,11 @@ use super::init_bits::InitBits;
 use super::layout::BitPlace;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
+<<<<<<< HEAD
+=======
+use vkabort_analysis::effects::EffectPoint;
+use vkabort_analysis::points_before::PointsBefore;
+>>>>>>> main
 use vkabort_analysis::view::path::Path;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
 use vkabort_spirv::{Id, Inst};
@@ -37,11 +42,19 @@ pub(crate) struct UnstoredLoads<'w> {
     pub(super) init_bits: HashMap<Id, InitBits>,
     /// The word with the number of invocations of the workgroup that have ended.
     pub(super) ends: Option<u32>,
+    /// The points in front of the stores that set bits in shared memory, and of the checked barriers.
+    pub(super) before_stores: PointsBefore,
 }
 
 impl UnstoredLoads<'_> {
     /// Whether a load of shared memory is checked.
     pub(crate) fn reads_shared_memory(&self) -> bool {
         self.ends.is_some()
+    }
+
+    /// Whether an invocation that ends at a word offset of a block is counted in front of the branch: loads of shared memory are checked, and
+    /// it may have had a store to it ahead. Drivers for CPUs compile each count to a loop.
+    pub(crate) fn counts_end(&self, block: BlockIndex, offset: usize) -> bool {
+        self.reads_shared_memory() && self.before_stores.contains(block, offset)
     }
 }

@@ -10,7 +10,8 @@
 //! A variable without an initialiser holds an undefined value until it is stored. Reading it is not a fault, but the value is one where
 //! it has an effect (`analysis::effects`). Checked are loads of scalars, vectors, structures and arrays of up to 64 scalars from variables
 //! of the storage classes Function, Private, Output and Workgroup, by parts: members, elements, and components of vectors that are stored
-//! one by one. To those of Workgroup any invocation may store; once one has ended by a failed check or an abort, its workgroup is silent.
+//! one by one. To those of Workgroup any invocation may store; once one has ended by a failed check or an abort that such a
+//! store may have followed, its workgroup is silent.
 //! The view knows which stores reach a load (`analysis::unstored`): nothing is planted where one does on every path, and nothing has to
 //! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`init_bits`]) and the load reads.
 //!
@@ -43,11 +44,19 @@ use init_bits_declarations::InitBitsDeclarations;
 use loads::{CheckedLoad, CheckedPart};
 use message::{Unit, message, units};
 use smallvec::SmallVec;
+<<<<<<< HEAD
 use std::rc::Rc;
 use stores::stored_place;
 use vkabort_analysis::effects::{EffectPoint, Effects};
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::view::path::Path;
+=======
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use stores::stored_place;
+use vkabort_analysis::effects::EffectPoint;
+use vkabort_analysis::points_before::PointsBefore;
+>>>>>>> main
 use vkabort_analysis::view::{FunctionAccesses, ModuleView, ObjectClass};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -80,6 +89,8 @@ pub(super) fn prepare<'v, 'a, 'w>(
     module.unstored.ends = ends;
     let mut without_room = 0;
     let mut writer = InitBitsDeclarations::default();
+    // Stores to shared memory, and checked barriers.
+    let mut awaited = BTreeSet::new();
     for number in reached(view) {
         let (Some(accesses), Some(function)) = (view.accesses(number), module.index.functions.get(number)) else {
             continue;
@@ -114,7 +125,11 @@ pub(super) fn prepare<'v, 'a, 'w>(
                 }
             }
         }
-        mark_stores(module, view, accesses);
+        mark_stores(module, view, accesses, &mut awaited);
+    }
+    if ends.is_some() {
+        awaited.extend(module.barriers.counters.keys());
+        module.unstored.before_stores = PointsBefore::new(module.index, &module.graph, &awaited);
     }
     if without_room > 0 {
         let text = format!("checks are left out: shared memory has no room for the bits of variables: {without_room}");
@@ -122,8 +137,13 @@ pub(super) fn prepare<'v, 'a, 'w>(
     }
 }
 
-/// Sets the bits of a function's stores.
-fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, accesses: &FunctionAccesses) {
+/// Sets the bits of a function's stores. Adds the word offsets of those to shared memory to `shared`.
+fn mark_stores(
+    module: &mut ModulePlanter<'_, '_>,
+    view: &ModuleView<'_, '_>,
+    accesses: &FunctionAccesses,
+    shared: &mut BTreeSet<usize>,
+) {
     let index = module.index;
     for access in accesses.accesses.values() {
         let object = accesses.objects.get(access.place.object);
@@ -136,6 +156,7 @@ fn mark_stores(module: &mut ModulePlanter<'_, '_>, view: &ModuleView<'_, '_>, ac
             let is_call = bits.is_shared() && inst.opcode() == op::FunctionCall;
             let at = if is_call { inst.offset } else { inst.end() };
             bits.mark(index, &mut module.out, &mut module.edits, at, &place);
+            shared.extend(bits.is_shared().then_some(inst.offset));
         }
     }
 }

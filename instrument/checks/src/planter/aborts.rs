@@ -52,7 +52,8 @@ impl<'w> Planter<'_, '_, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
-        let failed = self.write_failed(excludes_helpers, failed);
+        let counts_end = self.module.unstored.counts_end(place.block, place.offset);
+        let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
@@ -61,20 +62,24 @@ impl<'w> Planter<'_, '_, 'w> {
         self.module.out.label(go);
     }
 
-    /// Writes whether the invocation ends if a test `failed`.
-    pub(in super::super) fn write_failed(&mut self, excludes_helpers: bool, mut failed: Id) -> Id {
+    /// Writes whether the invocation ends if a test `failed`. `counts_end`: see
+    /// [`UnstoredLoads::counts_end`](crate::initialized::loads::UnstoredLoads::counts_end).
+    pub(in super::super) fn write_failed(
+        &mut self,
+        (excludes_helpers, counts_end): (bool, bool),
+        mut failed: Id,
+    ) -> Id {
         let ModulePlanter {
             out,
             helpers,
             barriers,
-            unstored,
             guards,
             ..
         } = &mut *self.module;
         if excludes_helpers {
             failed = helpers.write_failed(out, &self.reach, failed);
         }
-        if unstored.reads_shared_memory() {
+        if counts_end {
             // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
             // and behind it.
             failed = barriers.write_end_if(out, guards, failed);

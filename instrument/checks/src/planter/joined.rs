@@ -85,6 +85,7 @@ impl<'w> Planter<'_, '_, 'w> {
             end,
             labels,
             excludes_helpers: self.module.helpers.are_excluded(&self.reach, check),
+            counts_end: self.module.unstored.counts_end(place.block, place.offset),
             behind,
         };
         self.block_splits
@@ -185,7 +186,8 @@ impl<'w> Planter<'_, '_, 'w> {
                 false => test.failed,
             };
         }
-        let any = self.write_failed(joined.excludes_helpers, any);
+        let counts_end = joined.tests.iter().any(|(test, _)| test.counts_end);
+        let any = self.write_failed((joined.excludes_helpers, counts_end), any);
         let out = &mut self.module.out;
         out.branch_if(any, failed, go, go);
         out.label(failed);

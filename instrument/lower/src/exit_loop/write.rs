@@ -3,7 +3,6 @@
 use super::Wrapper;
 use super::crossing::{CarriedValue, Crossing, Finder, Obstacle, can_pass};
 use super::division::Division;
-use rustc_hash::FxHashMap as HashMap;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::typed::{Key, Node};
 use vkabort_spirv::op::storage_class;
@@ -76,24 +75,16 @@ pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, '
         result,
     };
     for (number, node) in division.borders.iter().enumerate() {
-        let before = number
-            .checked_sub(1)
-            .and_then(|before| Some((before, sections.get(before)?)));
-        if let Some((before, section)) = before {
+        let before = number.checked_sub(1);
+        if let Some((before, section)) = before.and_then(|before| Some((before, sections.get(before)?))) {
             writer.end(before, section);
         }
         writer.begin(*node, sections.get(number));
     }
     writer.write_exits(&sections);
-    let labels: HashMap<Node, Id> = division
-        .borders
-        .iter()
-        .enumerate()
-        .filter_map(|(number, node)| {
-            let behind = || sections.get(number.checked_sub(1)?).map(|section| section.go);
-            Some((*node, sections.get(number).map(|section| section.body).or_else(behind)?))
-        })
-        .collect();
+    let bodies = sections.iter().map(|section| section.body);
+    let labels = bodies.chain(sections.last().map(|section| section.go));
+    let labels = division.borders.iter().copied().zip(labels).collect();
     crossing.apply(division, &labels, wrapper.edits);
     Ok(())
 }

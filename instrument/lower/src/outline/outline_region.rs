@@ -149,15 +149,10 @@ fn write_function(
     let RegionBlocks { ordered, first, last } = blocks;
     let entry = context.out.fresh();
     let start = context.rename(first.label);
-    context.out.op(
-        op::Function,
-        (
-            signature.return_type,
-            signature.function,
-            Literal(0),
-            signature.function_type,
-        ),
-    );
+    let (ty, result) = (signature.function_type, signature.return_type);
+    context
+        .out
+        .op(op::Function, (result, signature.function, Literal(0), ty));
     for parameter in &inputs.parameters {
         context.out.op(op::FunctionParameter, (parameter.ty, parameter.id));
     }
@@ -175,10 +170,8 @@ fn write_function(
     // A branch out of the loop needs no merge instruction, and the return in its place must not have one.
     let end = last.before_end();
     for block in ordered {
-        for inst in index
-            .insts(block.offset, block.end)
-            .take_while(|inst| inst.offset != end)
-        {
+        let insts = index.insts(block.offset, block.end);
+        for inst in insts.take_while(|inst| inst.offset != end) {
             if index.is_debug_info(&inst) {
                 continue;
             }
@@ -188,9 +181,8 @@ fn write_function(
                 let inside = split.inside.iter();
                 let inside = inside.map(|(value, from)| (context.inner_id(*value), context.inner_id(*from)));
                 let pairs: Vec<(Id, Id)> = iter::once((split.parameter, entry)).chain(inside).collect();
-                context
-                    .out
-                    .phi(inst.result_type(), context.inner_id(inst.result()), &pairs);
+                let inner = context.inner_id(inst.result());
+                context.out.phi(inst.result_type(), inner, &pairs);
             }
         }
         if block.label == last.label {

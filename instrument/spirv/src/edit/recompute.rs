@@ -15,35 +15,41 @@ const MAX_COPIES: usize = 64;
 pub struct Recomputation<'w> {
     /// In module order, in which every definition precedes its uses.
     insts: Vec<Inst<'w>>,
-    /// By operand: the value that stands for it.
+    /// By operand: the value that stands for it; itself if it is computed again, until its copy is written.
     available: HashMap<Id, Id>,
 }
 
 impl<'w> Recomputation<'w> {
     /// `available` gives the value that stands for an operand where it is used: itself, another one, or none if it has to be computed again
     /// too. `None`: an instruction cannot be repeated, or there are too many.
-    pub fn new(index: &Index<'w>, id: Id, mut available: impl FnMut(Id) -> Option<Id>) -> Option<Self> {
+    pub fn new(index: &Index<'w>, id: Id, available: impl FnMut(Id) -> Option<Id>) -> Option<Self> {
+        Self::within(MAX_COPIES, index, id, available)
+    }
+
+    /// As [`Recomputation::new`], with another limit.
+    pub(super) fn within(
+        limit: usize,
+        index: &Index<'w>,
+        id: Id,
+        mut available: impl FnMut(Id) -> Option<Id>,
+    ) -> Option<Self> {
         let mut found = Self {
             insts: Vec::new(),
-            available: HashMap::default(),
+            available: std::iter::once((id, id)).collect(),
         };
         let mut worklist = vec![id];
         while let Some(id) = worklist.pop() {
-            if found.insts.iter().any(|inst| inst.result() == id) {
-                continue;
-            }
             let inst = index.def(id).filter(|inst| is_repeatable(index, inst))?;
-            if found.insts.len() == MAX_COPIES {
+            if found.insts.len() == limit {
                 return None;
             }
             operands::visit_ids(&inst, 1, |word| {
                 let operand = inst.id(word);
-                match found.available.entry(operand) {
-                    Entry::Occupied(_) => {}
-                    Entry::Vacant(entry) => match available(operand) {
-                        Some(new) => _ = entry.insert(new),
-                        None => worklist.push(operand),
-                    },
+                if let Entry::Vacant(entry) = found.available.entry(operand) {
+                    entry.insert(available(operand).unwrap_or_else(|| {
+                        worklist.push(operand);
+                        operand
+                    }));
                 }
             });
             found.insts.push(inst);

@@ -5,9 +5,9 @@
 //! ```
 
 use super::frame::{Base, Frame};
-use super::parts::{Array, Part};
+use super::parts::Array;
 use super::source::Source;
-use super::writer::{MessageWriter, OpenRecord};
+use super::writer::MessageWriter;
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::message_type::Length;
 use vkabort_spirv::error::Result;
@@ -63,10 +63,9 @@ impl<'w> MessageWriter<'_, 'w> {
         self.out.phi(uint, i, &[(zero, self.label), (next_i, next)]);
         // Unrolled, the loop would be most of the shader's code; but compilers keep an indexed variable in registers only if they
         // unroll the loop.
-        let control = if self.sources.is_in_variable(source) {
-            0
-        } else {
-            loop_control::DONT_UNROLL
+        let control = match self.sources.is_in_variable(source) {
+            true => 0,
+            false => loop_control::DONT_UNROLL,
         };
         self.out.op(op::LoopMerge, (merge, next, Literal(control)));
         self.out.branch(test);
@@ -75,27 +74,19 @@ impl<'w> MessageWriter<'_, 'w> {
         self.out.op(op::BranchConditional, (has_more, body, merge));
         self.out.label(body);
         self.label = body;
-        let distance = match steps {
-            1 => i,
-            _ => {
-                let steps = self.out.constant(steps);
-                self.out.calculate(op::IMul, (i, steps))
-            }
-        };
+        let mut distance = i;
+        if steps != 1 {
+            let steps = self.out.constant(steps);
+            distance = self.out.calculate(op::IMul, (i, steps));
+        }
         let at = self.out.calculate(op::IAdd, (start, distance));
         // Pointers defined in the loop do not dominate the code after it.
         let record = self.record;
-        let base = self.base_at(step, at);
-        self.frames.push(Frame::new(base, overlaps));
-        let source = self.indexed_source(source, 0, i);
-        let element = Part {
-            offset: 0,
-            ..self.sub_part(part, 0, element, 0)
-        };
-        self.write_part(element, &source)?;
-        self.flush();
+        let frame = Frame::new(self.base_at(step, at), overlaps);
+        let mut element = self.sub_part(part, 0, element, 0);
+        element.offset = 0;
+        self.write_frame(frame, element, &self.indexed_source(source, 0, i))?;
         self.record = record;
-        self.frames.pop();
         self.out.branch(next);
         self.out.label(next);
         self.out.op(op::IAdd, (uint, next_i, i, one));
@@ -126,12 +117,8 @@ impl<'w> MessageWriter<'_, 'w> {
     fn base_at(&mut self, step: Step, at: Id) -> Base {
         match step {
             Step::Units => {
-                let pointer = self.runtime.record(self.out, at);
-                self.record = OpenRecord {
-                    unit: at,
-                    pointer,
-                    ..self.record
-                };
+                self.record.pointer = self.runtime.record(self.out, at);
+                self.record.unit = at;
                 Base::Payload
             }
             Step::Words => Base::Words(at),

@@ -98,15 +98,24 @@ impl<'w> MessageWriter<'_, 'w> {
     /// The message does not match its type, or a part of it cannot be read.
     pub(crate) fn write_message(&mut self, unit: Id, extent: Extent, layout: &Type, ty: Id, message: Id) -> Result<()> {
         self.open_record(unit, extent);
-        self.frames.push(Frame::new(Base::Payload, false));
         let source = self.sources.source_of(message);
-        self.write_part(Part { layout, ty, offset: 0 }, &source)?;
+        self.write_frame(
+            Frame::new(Base::Payload, false),
+            Part { layout, ty, offset: 0 },
+            &source,
+        )
+    }
+
+    /// Writes a part into a frame of its own.
+    pub(super) fn write_frame(&mut self, frame: Frame, part: Part<'_>, source: &Source<'w>) -> Result<()> {
+        self.frames.push(frame);
+        self.write_part(part, source)?;
         self.flush();
         self.frames.pop();
         Ok(())
     }
 
-    pub(super) fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
+    fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
         if self.is_not_deferrable() {
             return Ok(());
         }
