@@ -4,11 +4,7 @@ use super::init_bits::InitBits;
 use super::layout::BitPlace;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
-<<<<<<< HEAD
-=======
-use vkabort_analysis::effects::EffectPoint;
 use vkabort_analysis::points_before::PointsBefore;
->>>>>>> main
 use vkabort_analysis::view::path::Path;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
 use vkabort_spirv::{Id, Inst};

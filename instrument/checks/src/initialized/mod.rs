@@ -44,19 +44,13 @@ use init_bits_declarations::InitBitsDeclarations;
 use loads::{CheckedLoad, CheckedPart};
 use message::{Unit, message, units};
 use smallvec::SmallVec;
-<<<<<<< HEAD
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use stores::stored_place;
 use vkabort_analysis::effects::{EffectPoint, Effects};
 use vkabort_analysis::expressions::Expressions;
-use vkabort_analysis::view::path::Path;
-=======
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-use stores::stored_place;
-use vkabort_analysis::effects::EffectPoint;
 use vkabort_analysis::points_before::PointsBefore;
->>>>>>> main
+use vkabort_analysis::view::path::Path;
 use vkabort_analysis::view::{FunctionAccesses, ModuleView, ObjectClass};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
