@@ -10,7 +10,7 @@
 //!                                 the abort: "1.0 / 0.0 is inf: `a / b`"
 //! ```
 //!
-//! Checked where the result is certain to be stored as NaN or an infinity (`analysis::effects::not_finite`): a value that a minimum, a
+//! Checked where the result is stored as NaN or an infinity (`analysis::effects::not_finite`): a value that a minimum, a
 //! comparison, a selection or a division by it consumes is not. Not checked: operations on constants alone; those that cannot overflow,
 //! by a constant operand; operands that are not finite, which began elsewhere; products of matrices; types of which the module says that
 //! it means NaN (`nan::means_nan`), and floats that the module only stores.

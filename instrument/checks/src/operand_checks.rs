@@ -1,5 +1,5 @@
-//! Checks of the operands of an instruction whose result is undefined for some: one check for the components of a vector, at the
-//! places where they have an effect (`analysis::effects`).
+//! Checks of the operands of an instruction whose result is undefined for some: one check for the components of a vector that are certain
+//! to have an effect (`analysis::effects`). The faults of the others travel (`faults`).
 //!
 //! ```text
 //! %q = UDiv %a %b      becomes   %zero = IEqual %b 0 ..

@@ -68,6 +68,7 @@ mod sanitize_loops;
 mod sanitize_memory;
 mod sanitize_refused;
 mod sanitize_stages;
+mod sanitize_travel;
 mod sanitize_uniforms;
 mod sanitize_values;
 mod sanitize_ways;
@@ -162,6 +163,7 @@ pub fn all() -> Vec<Case> {
         sanitize_addresses::CASES,
         sanitize_loop_values::CASES,
         sanitize_memory::CASES,
+        sanitize_travel::CASES,
         sanitize_uniforms::CASES,
         sanitize_values::CASES,
         sanitize_ways::CASES,

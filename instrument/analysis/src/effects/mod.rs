@@ -1,20 +1,20 @@
 //! Finds the effects of undefined values: on memory that others can read, control flow, another invocation, or a result of the stage.
 //!
 //! An instruction whose result is undefined does no harm if the result is dropped, as by `OpSelect`, a mask, a phi of another
-//! path, or an overwritten variable. So a check of its operands belongs where the result is certain to have an effect:
+//! path, or an overwritten variable. So its operands are tested in front of it only if the result is certain to have an effect, and else
+//! its fault travels to the effects that it comes to ([`flow`]):
 //!
 //! ```text
 //! %q = UDiv %a %b            observed at %q if every path from there uses it
-//! %r = Select %c %q %zero    observed at %r, if %c
-//! Store %buffer %q           observed
+//! %r = Select %c %q %zero    may drop %q, so its fault travels to %r
+//! Store %buffer %r           %r is observed
 //! ```
 //!
 //! An **item** is a part of a value, or of the contents of a memory definition ([`items`]). At each of its uses it becomes an effect,
-//! parts of other items, perhaps under conditions, or nothing ([`uses`]). It is **observed** if every path from its definition passes
-//! a use at which it has an effect or becomes an observed item without a condition: the greatest set of items for which that
+//! parts of other items, or nothing that is certain ([`uses`]). It is **observed** if every path from its definition passes
+//! a use at which it has an effect or becomes an observed item: the greatest set of items for which that
 //! holds, found by taking back what does not hold until nothing changes ([`observed`]). So a value that a loop leads back to itself
-//! has the effects that it has elsewhere. The **points** of an item are its definition if it is observed, else those of what it becomes
-//! ([`points`]).
+//! has the effects that it has elsewhere.
 //!
 //! Rules:
 //!
@@ -28,7 +28,7 @@
 //!   since they need not: `subgroupBroadcastFirst(a / b)` reads one of them. Reductions and votes read all.
 //! - Behind an instruction that may end the invocation, or make a helper of it, nothing is certain.
 //!
-//! Conservative: an effect that the analysis does not find is not reported.
+//! Conservative: a value that the analysis does not find to be observed travels.
 //!
 //! Every item is evaluated once, after those that it becomes, and again only if one of a cycle of phis is taken back. An evaluation walks
 //! over the blocks between the definition and its uses.

@@ -1,0 +1,104 @@
+//! Faults that travel: each is reported where it begins, if it has an effect, and where it has none there is no report.
+
+use super::checked_body::{compile, expect};
+use crate::case::{Case, cases};
+use crate::shader_cache;
+use crate::vk::Gpu;
+use anyhow::{Context as _, Result};
+
+const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide")];
+const SHIFT: &[(&str, &str)] = &[("sanitize", "shift")];
+const INITIALIZED: &[(&str, &str)] = &[("sanitize", "initialized")];
+const INVALID: &[(&str, &str)] = &[("sanitize", "invalid")];
+const ALL: &[(&str, &str)] = &[("sanitize", "all")];
+
+pub(super) const CASES: &[Case] = cases! {
+    "sanitize_travel::a_sum_that_begins_with_nothing" => fault(gpu, SUM),
+        set(INITIALIZED), logs(&["`sum` is read, but nothing has stored it"]);
+    "sanitize_travel::the_same_optimized" => optimized(gpu, ROOTS),
+        set(INVALID), logs(&["the result of inversesqrt is not finite"]);
+    "sanitize_travel::a_sum_of_roots" => fault(gpu, ROOTS),
+        set(INVALID), logs(&["the result of inversesqrt is not finite"]);
+    "sanitize_travel::through_variables" => fault(gpu, "uint q = 100u / zero, kept = 1u; if (word > 3u) { kept = q; } if (word < 10u) { result = kept; }"),
+        set(DIVIDE), logs(&["division by zero: `100` / `zero` is 100 / 0"]);
+    "sanitize_travel::through_an_element_of_unknown_index" => fault(gpu, "parts[word & 3u] = 5u / zero; if (word < 10u) { result = parts[word & 3u]; }"),
+        set(DIVIDE), logs(&["division by zero: `5` / `zero` is 5 / 0"]);
+    "sanitize_travel::through_a_component" => fault(gpu, "uvec3 v = uvec3(6u) / uvec3(1u, zero, 2u), w = v.zyx; if (word < 10u) { result = w[word & 1u]; }"),
+        set(DIVIDE), logs(&["division by zero", "in component 1"]);
+    "sanitize_travel::through_arguments_and_results" => fault(gpu, "uint r = twice(1u << (word == 7u ? 40u : 3u)); if (word < 10u) { result = r; }"),
+        set(SHIFT), logs(&["shift by 40 of a 32-bit value"]);
+    "sanitize_travel::through_a_parameter_that_is_changed" => fault(gpu, "uint r = 7u % zero; add(r); if (word < 10u) { result = r; }"),
+        set(DIVIDE), logs(&["division by zero: `7` % `zero` is 7 % 0"]);
+    "sanitize_travel::through_a_variable_of_the_module" => fault(gpu, "kept = 9u / zero; if (word < 10u) { result = kept_of(); }"),
+        set(DIVIDE), logs(&["division by zero: `9` / `zero`"]);
+    "sanitize_travel::through_a_loop" => fault(gpu, "uint r = 1u; for (uint k = 0u; k < 5u; k++) { if (k == 3u) { r += 8u / zero; } } if (word < 10u) { result = r; }"),
+        set(DIVIDE), logs(&["division by zero"]);
+    "sanitize_travel::through_a_conjunction" => fault(gpu, "bool high = 8u / zero > 3u; if (word < 10u && high) { words[i] = word; }"),
+        set(DIVIDE), logs(&["division by zero: `8` / `zero` is 8 / 0"]);
+    "sanitize_travel::through_a_structure" => fault(gpu, "Pair p, q; p.one = 3u; p.more[1] = 4u / zero; q = p; if (word < 10u) { result = q.more[word & 1u]; }"),
+        set(DIVIDE), logs(&["division by zero: `4` / `zero` is 4 / 0"]);
+    "sanitize_travel::what_nothing_takes" => silent_if(gpu, DROPPED), set(ALL), silent();
+    "sanitize_travel::what_nothing_takes_optimized" => optimized_silent(gpu, DROPPED), set(ALL), silent();
+};
+
+const SUM: &str = "
+    uint sum;
+    if (word != 7u) { sum = 0u; }
+    for (uint k = 0u; k < 4u; k++) { sum += k; }
+    if (word < 10u) { words[i] = word + min(sum, 0u); }";
+const ROOTS: &str = "
+    float sum = 0.0;
+    for (uint k = 0u; k < 4u; k++) { sum += inversesqrt(float(word == 7u ? zero : k + 1u)); }
+    if (word < 10u) { floats[i] = sum; }";
+const DROPPED: &str = "
+    uint q = 100u / zero, kept = q;
+    if (word > 5000u) { result = kept; }
+    kept = 1u;
+    result += kept;
+    parts[word & 3u] = q;
+    if (word > 5000u) { result += parts[word & 1u]; }
+    uint never;
+    for (uint k = 0u; k < 3u; k++) { never += k; }
+    if (word > 5000u) { words[i] = never; }
+    bool high = q > 3u;
+    result += word > 5000u && high ? 2u : 1u;
+    result += twice(q) & (word > 5000u ? 1u : 0u);
+    uvec3 v = uvec3(q, 1u, 2u);
+    result += v.y + v.zy.x;
+    Pair p; p.one = q; p.more[0] = 1u;
+    Pair copy = p;
+    result += copy.more[0];
+    add(q);
+    result += word != 0u ? 1u : q;";
+
+fn shader(body: &str) -> Result<Vec<u32>> {
+    let declarations = "
+        struct Pair { uint one; uint more[2]; };
+        layout(std430, set = 0, binding = 0) buffer Floats { float floats[]; };
+        uint kept = 1u;
+        uint kept_of() { return kept; }
+        uint twice(uint v) { return 2u * v; }
+        void add(inout uint v) { v += 1u; }";
+    let start = "uint zero = word - 7u, parts[4] = uint[](1u, 2u, 3u, 4u);";
+    compile(declarations, start, body)
+}
+
+/// Invocation 3, which has a mark, has a fault and ends.
+fn fault(gpu: &Gpu, body: &str) -> Result<()> {
+    expect(gpu, &shader(body)?, &[3], false).context(body.to_owned())
+}
+
+/// As `fault`, with the shader optimized by `spirv-opt`.
+fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3], false).context(body.to_owned())
+}
+
+/// Invocations with a mark do not differ.
+fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
+    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
+}
+
+/// As `silent_if`, with the shader optimized by `spirv-opt`.
+fn optimized_silent(gpu: &Gpu, body: &str) -> Result<()> {
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
+}
