@@ -93,7 +93,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         let ModulePlanter { out, edits, .. } = &mut *self.planter.module;
         let variable = known.unwrap_or_else(|| {
             let none = out.null(ty);
-            let variable = match is_local {
+            match is_local {
                 true => local_variable(
                     self.planter.index,
                     self.planter.function,
@@ -101,9 +101,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
                     (ty, Some(none)),
                 ),
                 false => out.private(ty, none),
-            };
-            out.name(variable, "vkabort_fault");
-            variable
+            }
         });
         self.faults.variables.insert(carrier, variable);
         self.planter.module.planted.fault_variables.insert(variable);

@@ -132,7 +132,6 @@ fn note(
         let (uint, none) = (module.out.uint(), module.out.constant(0));
         let target = (&mut module.out, &mut module.edits);
         let variable = local_variable(planter.index, planter.function, target, (uint, Some(none)));
-        module.out.name(variable, "vkabort_noted");
         module.planted.fault_variables.insert(variable);
         Noted {
             variable,
