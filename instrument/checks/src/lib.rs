@@ -176,7 +176,7 @@ fn plant_selected<'o, 'a: 'o, 'w>(
                 (PlantFunction::Values(_), None) => {}
             }
         }
-        faults::plant(&mut planter);
+        faults::plant_faults(&mut planter);
         planter.finish();
     }
     let effects = [&facts.values.effects, &facts.values.not_finite, &facts.values.unstored].into_iter();

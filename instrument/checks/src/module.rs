@@ -127,6 +127,14 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         }
     }
 
+    /// Lists a private variable in the interfaces of the entry points that reach a function.
+    pub(super) fn list_in_interfaces(&mut self, function: FunctionIndex, variable: Id) {
+        let entry_points = self.graph.reach.get(function).map(|reach| reach.entry_points.clone());
+        for entry in entry_points.into_iter().flatten() {
+            self.interfaces.entry(entry).or_default().insert(variable);
+        }
+    }
+
     /// The edits of the module; none if nothing was planted.
     ///
     /// # Errors

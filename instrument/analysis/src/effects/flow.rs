@@ -164,9 +164,9 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             return false;
         };
         let count = node.sources.len();
-        match node.sources.iter_mut().find(|known| known.source == source) {
-            Some(known) if known.is_direct && !is_direct => {
-                known.is_direct = false;
+        match node.sources.iter_mut().find(|carried| carried.source == source) {
+            Some(carried) if carried.is_direct && !is_direct => {
+                carried.is_direct = false;
                 true
             }
             Some(_) => false,
@@ -486,8 +486,8 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             for (to, is_direct) in next {
                 let is_live = self.nodes.get_index(to).is_some_and(|(_, node)| node.is_live);
                 let mut is_changed = false;
-                for known in sources.iter().filter(|_| is_live) {
-                    is_changed |= self.add_source(to, known.source, known.is_direct && is_direct);
+                for carried in sources.iter().filter(|_| is_live) {
+                    is_changed |= self.add_source(to, carried.source, carried.is_direct && is_direct);
                 }
                 if is_changed && let Some(mark) = is_listed.get_mut(to).filter(|mark| !**mark) {
                     *mark = true;
@@ -501,14 +501,14 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
         let mut tests: Vec<FlowTest> = self.tests.into_values().collect();
         for test in &mut tests {
             for (carrier, _) in &test.carriers {
-                for known in self.nodes.get(carrier).into_iter().flat_map(|node| &node.sources) {
-                    match test.sources.iter_mut().find(|other| other.source == known.source) {
-                        Some(other) => other.is_direct &= known.is_direct,
-                        None => test.sources.push(*known),
+                for carried in self.nodes.get(carrier).into_iter().flat_map(|node| &node.sources) {
+                    match test.sources.iter_mut().find(|other| other.source == carried.source) {
+                        Some(other) => other.is_direct &= carried.is_direct,
+                        None => test.sources.push(*carried),
                     }
                 }
             }
-            test.sources.sort_by_key(|known| known.source);
+            test.sources.sort_by_key(|carried| carried.source);
         }
         tests.retain(|test| !test.sources.is_empty());
         let live = self

@@ -27,9 +27,8 @@ mod shapes;
 mod tests;
 
 pub(super) use origin::{FaultClass, Found, Origin, write_number};
-pub(super) use plant::plant;
+pub(super) use plant::plant_faults;
 
-use super::module::ModulePlanter;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use shapes::Shapes;
 use std::rc::Rc;
@@ -130,12 +129,4 @@ pub(super) fn may_travel(check: Check) -> bool {
         check,
         Check::Divide | Check::Shift | Check::Bounds | Check::Convert | Check::Initialized | Check::Invalid
     )
-}
-
-/// The entry points that reach a function list a private variable.
-fn list_in_interfaces(module: &mut ModulePlanter<'_, '_>, function: FunctionIndex, variable: Id) {
-    let entry_points = module.graph.reach.get(function).map(|reach| reach.entry_points.clone());
-    for entry in entry_points.into_iter().flatten() {
-        module.interfaces.entry(entry).or_default().insert(variable);
-    }
 }

@@ -1,7 +1,7 @@
 //! Writes the faults of the values of a function beside them.
 
 use super::shapes::{Shape, larger_word};
-use super::{Faults, list_in_interfaces, tests};
+use super::{Faults, tests};
 use crate::module::ModulePlanter;
 use crate::planter::Planter;
 use rustc_hash::FxHashMap as HashMap;
@@ -28,7 +28,7 @@ pub(super) struct FaultWriter<'p, 'f, 'a, 'w> {
 }
 
 /// Writes the faults of a function's values, and the tests of its effects.
-pub(in super::super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>) {
+pub(crate) fn plant_faults<'w>(planter: &mut Planter<'_, '_, 'w>) {
     let faults = mem::take(&mut planter.module.faults);
     let Some(view) = planter
         .view
@@ -89,9 +89,9 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
     /// A variable for faults: of the function, or a private one, which starts at none.
     pub(super) fn variable(&mut self, carrier: Carrier, (shape, is_local): (Shape, bool)) -> Id {
         let ty = self.faults.shapes.ty(shape);
-        let known = self.faults.variables.get(&carrier).copied();
+        let variable_of_carrier = self.faults.variables.get(&carrier).copied();
         let ModulePlanter { out, edits, .. } = &mut *self.planter.module;
-        let variable = known.unwrap_or_else(|| {
+        let variable = variable_of_carrier.unwrap_or_else(|| {
             let none = out.null(ty);
             match is_local {
                 true => local_variable(
@@ -106,7 +106,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         self.faults.variables.insert(carrier, variable);
         self.planter.module.planted.fault_variables.insert(variable);
         if !is_local {
-            list_in_interfaces(self.planter.module, self.view.number, variable);
+            self.planter.module.list_in_interfaces(self.view.number, variable);
         }
         variable
     }
@@ -213,7 +213,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         self.insert(behind, |_, out| out.emit(op::Load, ty, variable))
     }
 
-    /// Stores the faults that phis take, where the blocks before them end. The faults of all values are known by then.
+    /// Stores the faults that phis take, where the blocks before them end. The faults of all values are variable_of_carrier by then.
     fn finish_phis(&mut self) {
         let index = self.planter.index;
         for (_, phi, variable) in mem::take(&mut self.phis) {

@@ -233,8 +233,8 @@ impl Shapes {
             let Some(of) = self.part(shape, &path) else { continue };
             let members = (0..self.part_count(of)).map(|part| {
                 let below: Path = path.iter().copied().chain([part]).collect();
-                let known = parts.get(&below).copied();
-                known.unwrap_or_else(|| {
+                let composed = parts.get(&below).copied();
+                composed.unwrap_or_else(|| {
                     let ty = self.part(of, &[part]).map_or(Id::NONE, |part| self.ty(part));
                     out.null(ty)
                 })

@@ -59,9 +59,9 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         };
         let aborts = test.sources.iter();
         let aborts: Vec<Abort> = aborts
-            .filter_map(|known| {
-                let at = *sources.get(known.source)?;
-                Some((at, known.is_direct || is_executed_once(writer, at, test.block)))
+            .filter_map(|carried| {
+                let at = *sources.get(carried.source)?;
+                Some((at, carried.is_direct || is_executed_once(writer, at, test.block)))
             })
             .collect();
         for (at, is_direct) in aborts {
@@ -140,7 +140,7 @@ fn note(
         }
     });
     // The operation is not executed again before the end of the loop: its operands stay.
-    match noted.aborts.iter_mut().find(|(known, _)| *known == at) {
+    match noted.aborts.iter_mut().find(|(other, _)| *other == at) {
         Some((_, all_direct)) => *all_direct &= is_direct,
         None => noted.aborts.push((at, is_direct)),
     }

@@ -10,8 +10,8 @@
 //! A variable without an initialiser holds an undefined value until it is stored. Reading it is not a fault, but the value is one where
 //! it has an effect (`analysis::effects`). Checked are loads of scalars, vectors, structures and arrays of up to 64 scalars from variables
 //! of the storage classes Function, Private, Output and Workgroup, by parts: members, elements, and components of vectors that are stored
-//! one by one. To those of Workgroup any invocation may store; once one has ended by a failed check or an abort that such a
-//! store may have followed, its workgroup is silent.
+//! one by one. To those of Workgroup any invocation may store; once one has ended that has read too early, or that might have stored yet,
+//! its workgroup is silent.
 //! The view knows which stores reach a load (`analysis::unstored`): nothing is planted where one does on every path, and nothing has to
 //! be counted where none does on any. Else each part has a bit ([`layout`]), which every store sets ([`init_bits`]) and the load reads.
 //!
