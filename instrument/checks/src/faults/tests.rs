@@ -61,7 +61,10 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         let aborts: Vec<Abort> = aborts
             .filter_map(|carried| {
                 let at = *sources.get(carried.source)?;
-                Some((at, carried.is_direct || is_executed_once(writer, at, test.block)))
+                Some((
+                    at,
+                    carried.is_direct || is_executed_once(writer, at, (test.block, test.offset)),
+                ))
             })
             .collect();
         for (at, is_direct) in aborts {
@@ -97,12 +100,16 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
     }
 }
 
-/// Whether an operation of the function is executed once before a block: its operands are those of the fault, whatever carried it.
-fn is_executed_once(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockIndex) -> bool {
+/// Whether an operation is executed once, and before a place: its operands are those of the fault, whatever carried it. A function that is
+/// called may run more than once.
+fn is_executed_once(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, (block, offset): (BlockIndex, usize)) -> bool {
     let Some(faulty) = writer.faults.all.get(at) else {
         return false;
     };
+    let mut entry_points = writer.planter.index.entry_points.iter();
     faulty.function == writer.view.number
+        && faulty.inst.offset < offset
+        && entry_points.any(|entry| entry.function == writer.planter.function.id)
         && writer.planter.nest.innermost(faulty.block).is_none()
         && writer.view.graph.dominates(faulty.block, block)
 }
