@@ -1,5 +1,6 @@
 //! Checked loads of memory that may be uninitialised.
 
+use super::super::place::Place;
 use super::init_bits::InitBits;
 use super::layout::BitPlace;
 use rustc_hash::FxHashMap as HashMap;
@@ -7,8 +8,11 @@ use std::collections::BTreeMap;
 use vkabort_analysis::effects::EffectPoint;
 use vkabort_analysis::points_before::PointsBefore;
 use vkabort_analysis::view::path::Path;
+use vkabort_options::Check;
+use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
-use vkabort_spirv::{Id, Inst};
+use vkabort_spirv::op::storage_class;
+use vkabort_spirv::{Id, Inst, op};
 
 /// A load.
 #[derive(Debug)]
@@ -47,9 +51,14 @@ impl UnstoredLoads<'_> {
         self.ends.is_some()
     }
 
-    /// Whether an invocation that ends at a word offset of a block is counted in front of the branch: loads of shared memory are checked, and
-    /// it may have had a store to it ahead. Drivers for CPUs compile each count to a loop.
-    pub(crate) fn counts_end(&self, block: BlockIndex, offset: usize) -> bool {
-        self.reads_shared_memory() && self.before_stores.contains(block, offset)
+    /// Whether an invocation that fails a check at a place is counted in front of the branch: loads of shared memory are checked, and it may
+    /// have had a store to it ahead, or is itself one that reads too early, which another check then explains to the others. Drivers for
+    /// CPUs compile each count to a loop.
+    pub(crate) fn counts_end(&self, index: &Index<'_>, check: Check, place: &Place<'_>) -> bool {
+        let guarded = &place.guarded;
+        let is_shared_load = check == Check::Initialized
+            && guarded.opcode() == op::Load
+            && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup);
+        self.reads_shared_memory() && (is_shared_load || self.before_stores.contains(place.block, place.offset))
     }
 }

@@ -52,7 +52,7 @@ impl<'w> Planter<'_, '_, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
-        let counts_end = self.module.unstored.counts_end(place.block, place.offset);
+        let counts_end = self.module.unstored.counts_end(self.index, check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());

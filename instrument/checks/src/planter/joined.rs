@@ -84,7 +84,7 @@ impl<'w> Planter<'_, '_, 'w> {
             end,
             labels,
             excludes_helpers: self.module.helpers.are_excluded(&self.reach, check),
-            counts_end: self.module.unstored.counts_end(place.block, place.offset),
+            counts_end: self.module.unstored.counts_end(self.index, check, place),
             behind,
         };
         self.block_splits
