@@ -180,11 +180,10 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         planter.finish();
     }
     let effects = [&facts.values.effects, &facts.values.not_finite, &facts.values.unstored].into_iter();
-    let warnings = facts
-        .view
-        .given_up()
-        .into_iter()
-        .chain(effects.filter_map(|effects| effects.given_up()));
+    let warnings = facts.view.given_up().into_iter();
+    let warnings = warnings
+        .chain(effects.filter_map(|effects| effects.given_up()))
+        .chain(module.faults.given_up());
     module
         .planted
         .warnings
@@ -213,8 +212,7 @@ fn collect_faults<'o, 'a: 'o, 'w>(facts: &mut ModuleFacts<'_, 'a, 'w>, module: &
     }
     module.is_collecting = false;
     let mut all = std::mem::take(&mut module.faults);
-    let warnings = all.plan(|class, sources| facts.values.effects_of(class).flow(sources));
+    let is_written = |number: FunctionIndex| module.is_planted(number);
+    all.plan(|class, sources| facts.values.effects_of(class).flow(sources, &is_written));
     module.faults = all;
-    let warnings = warnings.into_iter().map(|text| format!("checks are left out: {text}"));
-    module.planted.warnings.extend(warnings);
 }

@@ -127,6 +127,18 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         }
     }
 
+    /// Whether checks are planted into a function: an entry point reaches it, none of an execution model that is skipped, and no continue
+    /// construct from which no abort can leave.
+    pub(super) fn is_planted(&self, function: FunctionIndex) -> bool {
+        let Some(reach) = self.graph.reach.get(function) else {
+            return false;
+        };
+        let is_skipped = |model: &u32| self.options.sanitize.skipped_models.contains(model);
+        !reach.entry_points.is_empty()
+            && !reach.models.iter().any(is_skipped)
+            && !self.called_in_continues.is_set(function)
+    }
+
     /// Lists a private variable in the interfaces of the entry points that reach a function.
     pub(super) fn list_in_interfaces(&mut self, function: FunctionIndex, variable: Id) {
         let entry_points = self.graph.reach.get(function).map(|reach| reach.entry_points.clone());

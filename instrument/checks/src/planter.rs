@@ -69,12 +69,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         number: FunctionIndex,
         function: &'p Function,
     ) -> Option<Self> {
-        let reach = module.graph.reach.get(number)?;
-        let is_skipped = |model: &u32| module.options.sanitize.skipped_models.contains(model);
-        let is_called_in_continue = module.called_in_continues.is_set(number);
-        if reach.entry_points.is_empty() || reach.models.iter().any(is_skipped) || is_called_in_continue {
-            return None;
-        }
+        let reach = module.graph.reach.get(number).filter(|_| module.is_planted(number))?;
         let nest = LoopNest::new(module.index, function);
         Some(Self {
             index: module.index,

@@ -30,13 +30,7 @@ fn a_report_appears_if_and_only_if_an_undefined_value_has_an_effect() {
                 all.clean += found.clean;
                 all.left_out += found.left_out;
             }
-            Err(error) => {
-                if let Ok(path) = std::env::var("DUMP") {
-                    let bytes: Vec<u8> = module.words.iter().flat_map(|w| w.to_le_bytes()).collect();
-                    let _ = std::fs::write(path, bytes);
-                }
-                panic!("seed {seed}: {error}")
-            }
+            Err(error) => panic!("seed {seed}: {error}"),
         }
     }
     println!("{all:?}");

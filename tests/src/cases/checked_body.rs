@@ -1,9 +1,9 @@
 //! Compute shaders of one body, for checks: 64 invocations, each of which adds 1000 to its word at its end.
 
 use super::support::{incremented, marked, run, same_words, without_abort};
-use crate::glsl;
 use crate::vk::Gpu;
-use anyhow::Result;
+use crate::{glsl, shader_cache};
+use anyhow::{Context as _, Result};
 
 /// A shader with these declarations, extensions first, whose `main` begins with `start`. The body has the invocation `i`, its `word`, and
 /// `result`, whose value has an effect.
@@ -37,6 +37,45 @@ pub(super) fn expect(gpu: &Gpu, spirv: &[u32], at: &[usize], is_silent: bool) ->
     let before = marked(at);
     let after = run(&without_abort(gpu)?, spirv, &before)?.succeeded()?;
     same_words(&after, &words_after(&before, is_silent))
+}
+
+/// Compiles the shader with a body.
+type Shader = fn(&str) -> Result<Vec<u32>>;
+
+/// Invocation 3, which has a mark, has a fault and ends.
+///
+/// # Errors
+///
+/// The shader does not compile, or [`expect`] fails.
+pub(super) fn fault(gpu: &Gpu, shader: Shader, body: &str) -> Result<()> {
+    expect(gpu, &shader(body)?, &[3], false).context(body.to_owned())
+}
+
+/// As [`fault`], with the shader optimized by `spirv-opt`.
+///
+/// # Errors
+///
+/// As [`fault`].
+pub(super) fn optimized_fault(gpu: &Gpu, shader: Shader, body: &str) -> Result<()> {
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3], false).context(body.to_owned())
+}
+
+/// Invocations with a mark do not differ.
+///
+/// # Errors
+///
+/// As [`fault`].
+pub(super) fn silent_if(gpu: &Gpu, shader: Shader, body: &str) -> Result<()> {
+    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
+}
+
+/// As [`silent_if`], with the shader optimized by `spirv-opt`.
+///
+/// # Errors
+///
+/// As [`fault`].
+pub(super) fn optimized_silent(gpu: &Gpu, shader: Shader, body: &str) -> Result<()> {
+    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }
 
 /// The words that invocations leave which have all reached their end (`is_silent`), or all but those with a mark.

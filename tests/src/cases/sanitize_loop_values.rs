@@ -1,12 +1,11 @@
 //! Checks around loops: of values that a divergent loop computes and code behind it reads, of values that only a loop uses, and of shared
 //! memory that functions fill.
 
-use super::checked_body::{compile, expect};
+use super::checked_body::{compile, expect, fault, optimized_silent, silent_if};
 use crate::assembly;
 use crate::case::{Case, cases};
-use crate::shader_cache;
 use crate::vk::Gpu;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide")];
 const INITIALIZED: &[(&str, &str)] = &[("sanitize", "initialized")];
@@ -14,23 +13,23 @@ const MEMORY: &[(&str, &str)] = &[("sanitize", "addresses,initialized,races,barr
 const ALL: &[(&str, &str)] = &[("sanitize", "all")];
 
 pub(super) const CASES: &[Case] = cases! {
-    "sanitize_loop_values::memory_that_a_divergent_loop_stores" => silent_if(gpu, STORED), set(INITIALIZED), silent();
-    "sanitize_loop_values::the_same_with_checks_of_memory" => silent_if(gpu, STORED), set(MEMORY), silent();
-    "sanitize_loop_values::the_same_with_all_checks" => silent_if(gpu, STORED), set(ALL), silent();
-    "sanitize_loop_values::divisors_of_a_divergent_loop" => silent_if(gpu, DIVIDED), set(DIVIDE), silent();
-    "sanitize_loop_values::the_same_optimized" => optimized(gpu, DIVIDED), set(DIVIDE), silent();
-    "sanitize_loop_values::divisors_of_a_nest_of_loops" => silent_if(gpu, NEST), set(ALL), silent();
-    "sanitize_loop_values::a_divisor_of_the_last_iteration" => fault(gpu, LAST),
+    "sanitize_loop_values::memory_that_a_divergent_loop_stores" => silent_if(gpu, shader, STORED), set(INITIALIZED), silent();
+    "sanitize_loop_values::the_same_with_checks_of_memory" => silent_if(gpu, shader, STORED), set(MEMORY), silent();
+    "sanitize_loop_values::the_same_with_all_checks" => silent_if(gpu, shader, STORED), set(ALL), silent();
+    "sanitize_loop_values::divisors_of_a_divergent_loop" => silent_if(gpu, shader, DIVIDED), set(DIVIDE), silent();
+    "sanitize_loop_values::the_same_optimized" => optimized_silent(gpu, shader, DIVIDED), set(DIVIDE), silent();
+    "sanitize_loop_values::divisors_of_a_nest_of_loops" => silent_if(gpu, shader, NEST), set(ALL), silent();
+    "sanitize_loop_values::a_divisor_of_the_last_iteration" => fault(gpu, shader, LAST),
         set(DIVIDE), logs(&["division by zero"]);
-    "sanitize_loop_values::a_quotient_that_a_loop_stores" => fault(gpu, USED),
+    "sanitize_loop_values::a_quotient_that_a_loop_stores" => fault(gpu, shader, USED),
         set(DIVIDE), logs(&["division by zero: 100 / 0"]);
-    "sanitize_loop_values::a_quotient_before_a_return_in_a_loop" => fault(gpu, RETURNED),
+    "sanitize_loop_values::a_quotient_before_a_return_in_a_loop" => fault(gpu, shader, RETURNED),
         set(DIVIDE), logs(&["division by zero: 100 / 0"]);
-    "sanitize_loop_values::a_quotient_that_a_second_loop_stores" => fault(gpu, SECOND),
+    "sanitize_loop_values::a_quotient_that_a_second_loop_stores" => fault(gpu, shader, SECOND),
         set(DIVIDE), logs(&["division by zero"]);
-    "sanitize_loop_values::a_variable_that_a_loop_reads" => fault(gpu, UNSTORED),
+    "sanitize_loop_values::a_variable_that_a_loop_reads" => fault(gpu, shader, UNSTORED),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
-    "sanitize_loop_values::a_quotient_that_no_iteration_stores" => silent_if(gpu, UNUSED), set(ALL), silent();
+    "sanitize_loop_values::a_quotient_that_no_iteration_stores" => silent_if(gpu, shader, UNUSED), set(ALL), silent();
     "sanitize_loop_values::shared_memory_that_a_callee_fills" => filled(gpu), set(INITIALIZED), silent();
 };
 
@@ -104,21 +103,6 @@ const UNUSED: &str = "
 fn shader(body: &str) -> Result<Vec<u32>> {
     let start = "uint l = gl_LocalInvocationIndex, zero = word == 7u ? 0u : 1u;";
     compile("shared uint one[32], other[32];", start, body)
-}
-
-/// The invocation with a mark ends.
-fn fault(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3], false).context(body.to_owned())
-}
-
-/// Invocations with a mark do not differ.
-fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
-}
-
-/// As `silent_if`, with the shader optimized by `spirv-opt`.
-fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }
 
 /// A shared array is filled by a function with a pointer parameter.

@@ -1,10 +1,8 @@
 //! Checks of uninitialised memory and of operations that make NaN: each fault is reported, and code that only resembles one is not.
 
-use super::checked_body::{compile, expect};
+use super::checked_body::{compile, fault, optimized_silent, silent_if};
 use crate::case::{Case, cases};
-use crate::shader_cache;
-use crate::vk::Gpu;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 const INITIALIZED: &[(&str, &str)] = &[("sanitize", "initialized")];
 const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide,initialized")];
@@ -14,55 +12,55 @@ const INVALID: &[(&str, &str)] = &[("sanitize", "invalid")];
 const ALL_BUT_NAN: &[(&str, &str)] = &[("sanitize", "default,buffers,convert,unreachable,initialized,invalid")];
 
 pub(super) const CASES: &[Case] = cases! {
-    "sanitize_memory::a_variable_that_a_path_stores" => fault(gpu, "uint y; if (word != 7u) { y = 5u; } result = y;"),
+    "sanitize_memory::a_variable_that_a_path_stores" => fault(gpu, shader, "uint y; if (word != 7u) { y = 5u; } result = y;"),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
-    "sanitize_memory::a_variable_that_no_path_stores" => fault(gpu, "uint y; if (word == 7u) { result = y; }"),
+    "sanitize_memory::a_variable_that_no_path_stores" => fault(gpu, shader, "uint y; if (word == 7u) { result = y; }"),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
-    "sanitize_memory::a_private_variable_of_a_callee" => fault(gpu, "if (word != 7u) { prepare(); } result = prepared();"),
+    "sanitize_memory::a_private_variable_of_a_callee" => fault(gpu, shader, "if (word != 7u) { prepare(); } result = prepared();"),
         set(INITIALIZED), logs(&["`later` is read, but nothing has stored it"]);
-    "sanitize_memory::an_element_of_unknown_index" => fault(gpu, ELEMENT),
+    "sanitize_memory::an_element_of_unknown_index" => fault(gpu, shader, ELEMENT),
         set(INITIALIZED), logs(&["element 5 of `parts` is read, but nothing has stored it"]);
-    "sanitize_memory::an_element_of_many_words" => fault(gpu, MANY),
+    "sanitize_memory::an_element_of_many_words" => fault(gpu, shader, MANY),
         set(INITIALIZED), logs(&["element 70 of `parts` is read, but nothing has stored it"]);
-    "sanitize_memory::an_element_of_a_private_array" => fault(gpu, "own[word & 7u] = 1u; result = own[word == 7u ? 3u : word & 7u];"),
+    "sanitize_memory::an_element_of_a_private_array" => fault(gpu, shader, "own[word & 7u] = 1u; result = own[word == 7u ? 3u : word & 7u];"),
         set(INITIALIZED), logs(&["element 3 of `own` is read, but nothing has stored it"]);
-    "sanitize_memory::a_component_of_a_vector" => fault(gpu, COMPONENT),
+    "sanitize_memory::a_component_of_a_vector" => fault(gpu, shader, COMPONENT),
         set(INITIALIZED), logs(&["component 1 of `v` is read, but nothing has stored it"]);
-    "sanitize_memory::a_member_of_a_copied_structure" => fault(gpu, MEMBER),
+    "sanitize_memory::a_member_of_a_copied_structure" => fault(gpu, shader, MEMBER),
         set(INITIALIZED), logs(&["`s.sides.x` is read, but nothing has stored it"]);
-    "sanitize_memory::a_member_of_elements" => fault(gpu, ELEMENTS),
+    "sanitize_memory::a_member_of_elements" => fault(gpu, shader, ELEMENTS),
         set(INITIALIZED), logs(&["`shapes[word & 3].sides.y` is read, but nothing has stored it"]);
-    "sanitize_memory::a_sum_that_begins_with_nothing" => fault(gpu, "uint sum; if (word != 7u) { sum = 0u; } for (uint k = 0u; k < word; k++) { sum += k; } result = sum;"),
+    "sanitize_memory::a_sum_that_begins_with_nothing" => fault(gpu, shader, "uint sum; if (word != 7u) { sum = 0u; } for (uint k = 0u; k < word; k++) { sum += k; } result = sum;"),
         set(INITIALIZED), logs(&["`sum` is read, but nothing has stored it"]);
-    "sanitize_memory::a_condition_that_was_not_stored" => fault(gpu, CONDITION),
+    "sanitize_memory::a_condition_that_was_not_stored" => fault(gpu, shader, CONDITION),
         set(INITIALIZED), logs(&["`found` is read, but nothing has stored it"]);
-    "sanitize_memory::a_load_in_a_continue_construct" => fault(gpu, "uint y, at = 0u; if (word != 7u) { y = 1u; } do { at++; } while (at + y < 3u);"),
+    "sanitize_memory::a_load_in_a_continue_construct" => fault(gpu, shader, "uint y, at = 0u; if (word != 7u) { y = 1u; } do { at++; } while (at + y < 3u);"),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
-    "sanitize_memory::an_argument_that_was_not_stored" => fault(gpu, "uint y; if (word != 7u) { y = 1u; } result = twice(y);"),
+    "sanitize_memory::an_argument_that_was_not_stored" => fault(gpu, shader, "uint y; if (word != 7u) { y = 1u; } result = twice(y);"),
         set(INITIALIZED), logs(&["`y` is read, but nothing has stored it"]);
-    "sanitize_memory::an_element_of_shared_memory" => fault(gpu, "if (word != 7u) { tile[l] = word; } barrier(); result = tile[l];"),
+    "sanitize_memory::an_element_of_shared_memory" => fault(gpu, shader, "if (word != 7u) { tile[l] = word; } barrier(); result = tile[l];"),
         set(INITIALIZED), logs(&["element 3 of `tile` is read, but nothing has stored it"]);
-    "sanitize_memory::a_member_of_shared_memory" => fault(gpu, "group[l].count = 1u; if (word != 7u) { group[l].sides.y = word; } barrier(); result = group[l].count + group[l].sides.y;"),
+    "sanitize_memory::a_member_of_shared_memory" => fault(gpu, shader, "group[l].count = 1u; if (word != 7u) { group[l].sides.y = word; } barrier(); result = group[l].count + group[l].sides.y;"),
         set(INITIALIZED), logs(&["`group[l].sides.y` is read, but nothing has stored it"]);
-    "sanitize_memory::what_an_ended_invocation_would_have_stored" => fault(gpu, "tile[l] = 5u / zero; barrier(); result = tile[l ^ 1u] + tile[l];"),
+    "sanitize_memory::what_an_ended_invocation_would_have_stored" => fault(gpu, shader, "tile[l] = 5u / zero; barrier(); result = tile[l ^ 1u] + tile[l];"),
         set(DIVIDE), logs(&["division by zero"]);
-    "sanitize_memory::what_a_workgroup_stores" => silent_if(gpu, SHARED), set(INITIALIZED), silent();
-    "sanitize_memory::what_every_path_stores" => silent_if(gpu, STORED), set(ALL), silent();
-    "sanitize_memory::what_is_copied_and_not_read" => silent_if(gpu, COPIED), set(ALL), silent();
-    "sanitize_memory::what_a_call_stores" => silent_if(gpu, CALLED), set(ALL), silent();
-    "sanitize_memory::what_loops_store" => silent_if(gpu, LOOPS), set(ALL), silent();
-    "sanitize_memory::what_an_optimizer_leaves_of_loops" => optimized(gpu, LOOPS), set(ALL), silent();
-    "sanitize_memory::a_root_of_a_negative_number" => fault(gpu, "floats[i] = sqrt(word == 7u ? -x : x); result = 1u;"),
+    "sanitize_memory::what_a_workgroup_stores" => silent_if(gpu, shader, SHARED), set(INITIALIZED), silent();
+    "sanitize_memory::what_every_path_stores" => silent_if(gpu, shader, STORED), set(ALL), silent();
+    "sanitize_memory::what_is_copied_and_not_read" => silent_if(gpu, shader, COPIED), set(ALL), silent();
+    "sanitize_memory::what_a_call_stores" => silent_if(gpu, shader, CALLED), set(ALL), silent();
+    "sanitize_memory::what_loops_store" => silent_if(gpu, shader, LOOPS), set(ALL), silent();
+    "sanitize_memory::what_an_optimizer_leaves_of_loops" => optimized_silent(gpu, shader, LOOPS), set(ALL), silent();
+    "sanitize_memory::a_root_of_a_negative_number" => fault(gpu, shader, "floats[i] = sqrt(word == 7u ? -x : x); result = 1u;"),
         set(INVALID), logs(&["sqrt(-7.0) is ", "nan"]);
-    "sanitize_memory::a_division_of_floats_by_zero" => fault(gpu, "floats[i] = 2.0 * (x / float(zero)); result = 1u;"),
+    "sanitize_memory::a_division_of_floats_by_zero" => fault(gpu, shader, "floats[i] = 2.0 * (x / float(zero)); result = 1u;"),
         set(INVALID), logs(&["7.0 / 0.0 is inf: `x / float(zero)`"]);
-    "sanitize_memory::a_normal_of_nothing" => fault(gpu, "vec3 n = normalize(vec3(float(zero), 0.0, 0.0)); floats[i] = n.x; result = 1u;"),
+    "sanitize_memory::a_normal_of_nothing" => fault(gpu, shader, "vec3 n = normalize(vec3(float(zero), 0.0, 0.0)); floats[i] = n.x; result = 1u;"),
         set(INVALID), logs(&["normalize(..) is "]);
-    "sanitize_memory::an_overflow" => fault(gpu, "float big = x * 1e35; floats[i] = word == 7u ? big * big : 0.0; result = 1u;"),
+    "sanitize_memory::an_overflow" => fault(gpu, shader, "float big = x * 1e35; floats[i] = word == 7u ? big * big : 0.0; result = 1u;"),
         set(INVALID), logs(&[" * ", " is inf: `big * big`"]);
-    "sanitize_memory::a_component_that_overflows" => fault(gpu, "vec2 v = vec2(x, word == 7u ? 3e38 : 1.0) * (x + 1.0); floats[i] = v.x + v.y; result = 1u;"),
+    "sanitize_memory::a_component_that_overflows" => fault(gpu, shader, "vec2 v = vec2(x, word == 7u ? 3e38 : 1.0) * (x + 1.0); floats[i] = v.x + v.y; result = 1u;"),
         set(INVALID), logs(&[" is inf", "in component 1"]);
-    "sanitize_memory::what_consumes_infinities" => silent_if(gpu, CONSUMED), set(ALL_BUT_NAN), silent();
+    "sanitize_memory::what_consumes_infinities" => silent_if(gpu, shader, CONSUMED), set(ALL_BUT_NAN), silent();
 };
 
 const ELEMENT: &str = "
@@ -193,19 +191,4 @@ fn shader(body: &str) -> Result<Vec<u32>> {
         void fill_array(out uint a[4]) { for (uint k = 0u; k < 4u; k++) { a[k] = k; } }";
     let start = "uint l = gl_LocalInvocationIndex, zero = word - 7u; float x = float(word);";
     compile(declarations, start, body)
-}
-
-/// Invocation 3, which has a mark, has a fault and ends.
-fn fault(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3], false).context(body.to_owned())
-}
-
-/// Invocations with a mark do not differ.
-fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
-}
-
-/// As `silent_if`, with the shader optimized by `spirv-opt`.
-fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
 }

@@ -1,10 +1,9 @@
 //! Faults that travel: each is reported where it begins, if it has an effect, and where it has none there is no report.
 
-use super::checked_body::{compile, expect};
+use super::checked_body::{compile, expect, fault, optimized_fault, optimized_silent, silent_if};
+use crate::assembly::assemble_file;
 use crate::case::{Case, cases};
-use crate::shader_cache;
-use crate::vk::Gpu;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide")];
 const SHIFT: &[(&str, &str)] = &[("sanitize", "shift")];
@@ -13,32 +12,36 @@ const INVALID: &[(&str, &str)] = &[("sanitize", "invalid")];
 const ALL: &[(&str, &str)] = &[("sanitize", "all")];
 
 pub(super) const CASES: &[Case] = cases! {
-    "sanitize_travel::a_sum_that_begins_with_nothing" => fault(gpu, SUM),
+    "sanitize_travel::a_sum_that_begins_with_nothing" => fault(gpu, shader, SUM),
         set(INITIALIZED), logs(&["`sum` is read, but nothing has stored it"]);
-    "sanitize_travel::the_same_optimized" => optimized(gpu, ROOTS),
+    "sanitize_travel::the_same_optimized" => optimized_fault(gpu, shader, ROOTS),
         set(INVALID), logs(&["the result of inversesqrt is not finite"]);
-    "sanitize_travel::a_sum_of_roots" => fault(gpu, ROOTS),
+    "sanitize_travel::a_sum_of_roots" => fault(gpu, shader, ROOTS),
         set(INVALID), logs(&["the result of inversesqrt is not finite"]);
-    "sanitize_travel::through_variables" => fault(gpu, "uint q = 100u / zero, kept = 1u; if (word > 3u) { kept = q; } if (word < 10u) { result = kept; }"),
+    "sanitize_travel::through_variables" => fault(gpu, shader, "uint q = 100u / zero, kept = 1u; if (word > 3u) { kept = q; } if (word < 10u) { result = kept; }"),
         set(DIVIDE), logs(&["division by zero: `100` / `zero` is 100 / 0"]);
-    "sanitize_travel::through_an_element_of_unknown_index" => fault(gpu, "parts[word & 3u] = 5u / zero; if (word < 10u) { result = parts[word & 3u]; }"),
+    "sanitize_travel::through_an_element_of_unknown_index" => fault(gpu, shader, "parts[word & 3u] = 5u / zero; if (word < 10u) { result = parts[word & 3u]; }"),
         set(DIVIDE), logs(&["division by zero: `5` / `zero` is 5 / 0"]);
-    "sanitize_travel::through_a_component" => fault(gpu, "uvec3 v = uvec3(6u) / uvec3(1u, zero, 2u), w = v.zyx; if (word < 10u) { result = w[word & 1u]; }"),
+    "sanitize_travel::through_a_component" => fault(gpu, shader, "uvec3 v = uvec3(6u) / uvec3(1u, zero, 2u), w = v.zyx; if (word < 10u) { result = w[word & 1u]; }"),
         set(DIVIDE), logs(&["division by zero", "in component 1"]);
-    "sanitize_travel::through_arguments_and_results" => fault(gpu, "uint r = twice(1u << (word == 7u ? 40u : 3u)); if (word < 10u) { result = r; }"),
+    "sanitize_travel::through_arguments_and_results" => fault(gpu, shader, "uint r = twice(1u << (word == 7u ? 40u : 3u)); if (word < 10u) { result = r; }"),
         set(SHIFT), logs(&["shift by 40 of a 32-bit value"]);
-    "sanitize_travel::through_a_parameter_that_is_changed" => fault(gpu, "uint r = 7u % zero; add(r); if (word < 10u) { result = r; }"),
+    "sanitize_travel::through_a_parameter_that_is_changed" => fault(gpu, shader, "uint r = 7u % zero; add(r); if (word < 10u) { result = r; }"),
         set(DIVIDE), logs(&["division by zero: `7` % `zero` is 7 % 0"]);
-    "sanitize_travel::through_a_variable_of_the_module" => fault(gpu, "kept = 9u / zero; if (word < 10u) { result = kept_of(); }"),
+    "sanitize_travel::through_a_variable_of_the_module" => fault(gpu, shader, "kept = 9u / zero; if (word < 10u) { result = kept_of(); }"),
         set(DIVIDE), logs(&["division by zero: `9` / `zero`"]);
-    "sanitize_travel::through_a_loop" => fault(gpu, "uint r = 1u; for (uint k = 0u; k < 5u; k++) { if (k == 3u) { r += 8u / zero; } } if (word < 10u) { result = r; }"),
+    "sanitize_travel::through_a_loop" => fault(gpu, shader, "uint r = 1u; for (uint k = 0u; k < 5u; k++) { if (k == 3u) { r += 8u / zero; } } if (word < 10u) { result = r; }"),
         set(DIVIDE), logs(&["division by zero"]);
-    "sanitize_travel::through_a_conjunction" => fault(gpu, "bool high = 8u / zero > 3u; if (word < 10u && high) { words[i] = word; }"),
+    "sanitize_travel::through_a_conjunction" => fault(gpu, shader, "bool high = 8u / zero > 3u; if (word < 10u && high) { words[i] = word; }"),
         set(DIVIDE), logs(&["division by zero: `8` / `zero` is 8 / 0"]);
-    "sanitize_travel::through_a_structure" => fault(gpu, "Pair p, q; p.one = 3u; p.more[1] = 4u / zero; q = p; if (word < 10u) { result = q.more[word & 1u]; }"),
+    "sanitize_travel::through_a_structure" => fault(gpu, shader, "Pair p, q; p.one = 3u; p.more[1] = 4u / zero; q = p; if (word < 10u) { result = q.more[word & 1u]; }"),
         set(DIVIDE), logs(&["division by zero: `4` / `zero` is 4 / 0"]);
-    "sanitize_travel::what_nothing_takes" => silent_if(gpu, DROPPED), set(ALL), silent();
-    "sanitize_travel::what_nothing_takes_optimized" => optimized_silent(gpu, DROPPED), set(ALL), silent();
+    "sanitize_travel::through_a_copy_of_memory" => expect(gpu, &assembly("copied_fault")?, &[3], false),
+        set(DIVIDE), logs(&["division by zero"]);
+    "sanitize_travel::what_is_stored_in_two_ways" => expect(gpu, &assembly("aliased_parameters")?, &[3, 40], true),
+        set(ALL), logs(&["faults of 2 variables are not followed"]);
+    "sanitize_travel::what_nothing_takes" => silent_if(gpu, shader, DROPPED), set(ALL), silent();
+    "sanitize_travel::what_nothing_takes_optimized" => optimized_silent(gpu, shader, DROPPED), set(ALL), silent();
 };
 
 const SUM: &str = "
@@ -83,22 +86,6 @@ fn shader(body: &str) -> Result<Vec<u32>> {
     compile(declarations, start, body)
 }
 
-/// Invocation 3, which has a mark, has a fault and ends.
-fn fault(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3], false).context(body.to_owned())
-}
-
-/// As `fault`, with the shader optimized by `spirv-opt`.
-fn optimized(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3], false).context(body.to_owned())
-}
-
-/// Invocations with a mark do not differ.
-fn silent_if(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader(body)?, &[3, 40], true).context(body.to_owned())
-}
-
-/// As `silent_if`, with the shader optimized by `spirv-opt`.
-fn optimized_silent(gpu: &Gpu, body: &str) -> Result<()> {
-    expect(gpu, &shader_cache::optimized(&shader(body)?)?, &[3, 40], true).context(body.to_owned())
+fn assembly(name: &str) -> Result<Vec<u32>> {
+    assemble_file(&format!("assembly/{name}.spvasm"))
 }

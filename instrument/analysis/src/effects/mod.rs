@@ -49,7 +49,7 @@ mod use_finder;
 mod uses;
 mod walk;
 
-pub use flow::{Carried, Carrier, Flow, FlowTest, Source};
+pub use flow::{Carried, Carrier, Flow, FlowTest, Source, TestedCarrier};
 pub use parts::{ValuePart, component_count, leaves, results};
 pub use point::{Condition, EffectPoint, Test};
 pub use queries::Effects;

@@ -50,9 +50,9 @@ impl<'v, 'a, 'w> Effects<'v, 'a, 'w> {
         self.solver.is_observed(id)
     }
 
-    /// The carriers of the faults of values whose effect is not certain.
-    pub fn flow(&mut self, sources: &[Source]) -> Flow {
-        FlowFinder::new(&mut self.solver).find(sources)
+    /// The carriers of the faults of values whose effect is not certain, in the functions for which `is_written`.
+    pub fn flow(&mut self, sources: &[Source], is_written: &dyn Fn(FunctionIndex) -> bool) -> Flow {
+        FlowFinder::new(&mut self.solver, is_written).find(sources)
     }
 
     /// The block of each use of a part of a value that may take it, and the conditions without which the use drops it.

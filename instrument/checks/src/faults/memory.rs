@@ -107,7 +107,8 @@ impl FaultWriter<'_, '_, '_, '_> {
         })
     }
 
-    /// Stores the faults of arguments in front of a call, and loads those of what the callee has stored behind it.
+    /// Stores the faults of arguments in front of a call, and loads those of their pointees behind it. A pointee whose parameter is not
+    /// followed has none behind the call: the callee may have stored to it.
     fn call(&mut self, call: &Inst<'_>) {
         let Some((callee, passed)) = self.passed(call) else {
             return;
@@ -128,14 +129,15 @@ impl FaultWriter<'_, '_, '_, '_> {
             }
         }
         for (parameter, argument) in passed {
-            if self.is_pointer(parameter)
-                && let Some((variable, shape)) = self.of_pointee(parameter)
-            {
-                let fault = self.insert(call.end(), |faults, out| {
-                    out.emit(op::Load, faults.shapes.ty(shape), variable)
-                });
-                self.store(call.end(), argument, Some(fault));
+            if !self.is_pointer(parameter) {
+                continue;
             }
+            let fault = self.of_pointee(parameter).map(|(variable, shape)| {
+                self.insert(call.end(), |faults, out| {
+                    out.emit(op::Load, faults.shapes.ty(shape), variable)
+                })
+            });
+            self.store(call.end(), argument, fault);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Faults that travel beside values, as numbers, until an effect tests them.
 //!
-//! A check of an operation whose effect is certain is a test in front of it. Where the effect is not certain, the operation is an *origin*:
-//! its fault, a number, is computed beside its result, and beside all values and variables that the result may become
-//! (`analysis::effects::flow`). An effect tests the faults of what it takes, and fails with the message of the origin.
+//! An operation whose effect is certain is tested in front of it. Any other one is an *origin*: its fault, a number, is computed beside its
+//! result, and beside all values and variables that the result may become (`analysis::effects::flow`). An effect tests the faults of the
+//! values that it takes, and fails with the message of the origin.
 //!
 //! ```text
 //! %q = UDiv %a %b                     %q_fault = Select (%b == 0) 1 0
@@ -69,6 +69,9 @@ pub(super) struct Faults<'w> {
     shapes: Shapes,
     /// Private and local variables with the faults of variables, parameters and results.
     variables: HashMap<Carrier, Id>,
+    given_up: Vec<String>,
+    /// Effects that are not tested, since their function has too many aborts.
+    left_out: usize,
 }
 
 impl<'w> Faults<'w> {
@@ -86,17 +89,16 @@ impl<'w> Faults<'w> {
     }
 
     /// Finds what carries the faults of each class, by `flow`, and gives the operations their numbers.
-    pub(super) fn plan(&mut self, mut flow: impl FnMut(FaultClass, &[Source]) -> Flow) -> Vec<String> {
+    pub(super) fn plan(&mut self, mut flow: impl FnMut(FaultClass, &[Source]) -> Flow) {
         self.all
             .sort_by_key(|faulty| (faulty.class, std::cmp::Reverse(faulty.inst.offset)));
-        let mut given_up = Vec::new();
         for class in FaultClass::ALL {
             let (sources, positions) = self.sources(class);
             if sources.is_empty() {
                 continue;
             }
             let found = flow(class, &sources);
-            given_up.extend(found.given_up);
+            self.given_up.extend(found.given_up);
             self.carriers.extend(found.carriers);
             for test in found.tests {
                 let sources = Rc::clone(&positions);
@@ -115,7 +117,19 @@ impl<'w> Faults<'w> {
                 self.by_result.entry(faulty.inst.result()).or_default().push(at);
             }
         }
-        given_up
+    }
+
+    /// Faults that are not followed, for the log.
+    pub(super) fn given_up(&self) -> Vec<String> {
+        let mut all = self.given_up.clone();
+        all.extend(self.shapes.given_up());
+        if self.left_out > 0 {
+            let count = self.left_out;
+            all.push(format!(
+                "{count} effects of values that may have faults of many operations"
+            ));
+        }
+        all
     }
 
     fn number(&self, at: usize) -> u32 {

@@ -8,6 +8,7 @@ use super::shapes::{Shape, bools, component, larger_word};
 use smallvec::SmallVec;
 use vkabort_analysis::effects::{component_count, results};
 use vkabort_analysis::view::path::{Path, part_count};
+use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::words::version;
 use vkabort_spirv::{Id, Inst, Words, op, operands};
 
@@ -133,70 +134,66 @@ impl FaultWriter<'_, '_, '_, '_> {
     /// `&&` and `||`: an operand that has no fault and decides the result drops the other one.
     fn junction(&mut self, inst: &Inst<'_>, shape: Shape) -> Option<Id> {
         let is_and = inst.opcode() == op::LogicalAnd;
-        let ids = [inst.id(3), inst.id(4)];
-        let faults = ids.map(|id| self.values.get(&id).copied());
-        let count = self.faults.shapes.components(shape)?;
-        let mut kept = SmallVec::<[Id; 2]>::new();
-        for (own, other) in [(0, 1), (1, 0)] {
-            let (Some(Some(fault)), Some(value), Some(beside)) = (faults.get(own), ids.get(other), faults.get(other))
-            else {
-                continue;
-            };
-            let ty = self.faults.shapes.ty(shape);
-            kept.push(self.insert(inst.end(), |_, out| {
-                let bool = bools(out, count);
-                // Whether the other operand leaves the result to this one, or is faulty itself.
-                let mut leaves = match is_and {
-                    true => *value,
-                    false => out.emit(op::LogicalNot, bool, *value),
-                };
-                let none = out.null(ty);
-                if let Some(beside) = beside {
-                    let is_faulty = out.emit(op::INotEqual, bool, (*beside, none));
-                    leaves = out.emit(op::LogicalOr, bool, (leaves, is_faulty));
-                }
-                out.emit(op::Select, ty, (leaves, *fault, none))
-            }));
-        }
-        self.either(inst, shape, &kept)
+        self.dropped(inst, shape, |out, bool, value| match is_and {
+            true => Some(value),
+            false => Some(out.emit(op::LogicalNot, bool, value)),
+        })
     }
 
     /// A mask of 0 that has no fault drops the other operand.
     fn masked(&mut self, inst: &Inst<'_>, shape: Shape) -> Option<Id> {
-        let ids = [inst.id(3), inst.id(4)];
-        let faults = ids.map(|id| self.values.get(&id).copied());
+        let index = self.planter.index;
+        let ty = inst.result_type();
+        if index.def(ty).is_none_or(|number| index.lacks_arithmetic(&number)) {
+            return self.computed(inst, shape);
+        }
+        self.dropped(inst, shape, |out, bool, mask| {
+            let constant = index.def(mask).filter(|mask| mask.opcode() == op::Constant);
+            if constant
+                .and_then(|constant| index.literal(&constant))
+                .is_some_and(|value| value != 0)
+            {
+                return None;
+            }
+            let zero = out.null(ty);
+            Some(out.emit(op::INotEqual, bool, (mask, zero)))
+        })
+    }
+
+    /// The faults of two operands, where the other one keeps the result from being decided without it, or is faulty itself. `write_keeps`
+    /// writes whether it does, as booleans of the type that it gets; nothing if it always does.
+    fn dropped(
+        &mut self,
+        inst: &Inst<'_>,
+        shape: Shape,
+        write_keeps: impl Fn(&mut Emitter, Id, Id) -> Option<Id>,
+    ) -> Option<Id> {
         let count = self.faults.shapes.components(shape)?;
-        let mut kept = SmallVec::<[Id; 2]>::new();
-        for (own, other) in [(0, 1), (1, 0)] {
-            let (Some(Some(fault)), Some(mask), Some(beside)) = (faults.get(own), ids.get(other), faults.get(other))
-            else {
-                continue;
-            };
-            let (ty, of_mask) = (self.faults.shapes.ty(shape), self.planter.index.type_of(*mask));
-            let index = self.planter.index;
-            let lacks_arithmetic = index.def(of_mask).is_none_or(|number| index.lacks_arithmetic(&number));
-            let constant = index.def(*mask).filter(|mask| mask.opcode() == op::Constant);
-            let literal = constant.and_then(|constant| index.literal(&constant));
-            if literal == Some(0) {
-                continue;
-            }
-            if lacks_arithmetic || literal.is_some() {
-                kept.push(*fault);
-                continue;
-            }
-            kept.push(self.insert(inst.end(), |_, out| {
-                let bool = bools(out, count);
-                let zero = out.null(of_mask);
+        let [one, other] = [3, 4].map(|word| {
+            let id = inst.id(word);
+            (id, self.values.get(&id).copied())
+        });
+        let kept = [(one, other), (other, one)].into_iter().filter_map(|(own, beside)| {
+            let ((_, fault), (value, of_beside)) = (own, beside);
+            let fault = fault?;
+            Some(self.insert(inst.end(), |faults, out| {
+                let (bool, ty) = (bools(out, count), faults.shapes.ty(shape));
                 let none = out.null(ty);
-                let mut keeps = out.emit(op::INotEqual, bool, (*mask, zero));
-                if let Some(beside) = beside {
-                    let is_faulty = out.emit(op::INotEqual, bool, (*beside, none));
+                let Some(mut keeps) = write_keeps(out, bool, value) else {
+                    return fault;
+                };
+                if let Some(of_beside) = of_beside {
+                    let is_faulty = out.emit(op::INotEqual, bool, (of_beside, none));
                     keeps = out.emit(op::LogicalOr, bool, (keeps, is_faulty));
                 }
-                out.emit(op::Select, ty, (keeps, *fault, none))
-            }));
+                out.emit(op::Select, ty, (keeps, fault, none))
+            }))
+        });
+        match *kept.collect::<SmallVec<[Id; 2]>>() {
+            [] => None,
+            [only] => Some(only),
+            [one, other, ..] => Some(self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (one, other)))),
         }
-        self.either(inst, shape, &kept)
     }
 
     /// A component that has no fault and decides the result drops the others.
@@ -223,14 +220,6 @@ impl FaultWriter<'_, '_, '_, '_> {
             }
             out.emit(op::Select, uint, (decides, none, largest))
         }))
-    }
-
-    fn either(&mut self, inst: &Inst<'_>, shape: Shape, faults: &[Id]) -> Option<Id> {
-        match faults {
-            [] => None,
-            [only] => Some(*only),
-            [one, other, ..] => Some(self.insert(inst.end(), |all, out| all.shapes.larger(out, shape, (*one, *other)))),
-        }
     }
 
     /// Of any other computation: the largest fault of its operands, component by component where it computes so.

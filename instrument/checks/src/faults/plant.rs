@@ -89,9 +89,9 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
     /// A variable for faults: of the function, or a private one, which starts at none.
     pub(super) fn variable(&mut self, carrier: Carrier, (shape, is_local): (Shape, bool)) -> Id {
         let ty = self.faults.shapes.ty(shape);
-        let variable_of_carrier = self.faults.variables.get(&carrier).copied();
+        let earlier = self.faults.variables.get(&carrier).copied();
         let ModulePlanter { out, edits, .. } = &mut *self.planter.module;
-        let variable = variable_of_carrier.unwrap_or_else(|| {
+        let variable = earlier.unwrap_or_else(|| {
             let none = out.null(ty);
             match is_local {
                 true => local_variable(
@@ -213,7 +213,7 @@ impl<'w> FaultWriter<'_, '_, '_, 'w> {
         self.insert(behind, |_, out| out.emit(op::Load, ty, variable))
     }
 
-    /// Stores the faults that phis take, where the blocks before them end. The faults of all values are variable_of_carrier by then.
+    /// Stores the faults that phis take, where the blocks before them end, after those of all values have been written.
     fn finish_phis(&mut self) {
         let index = self.planter.index;
         for (_, phi, variable) in mem::take(&mut self.phis) {

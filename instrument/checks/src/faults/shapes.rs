@@ -17,9 +17,9 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Id, Literal, Words, op};
 
-/// Most words of the faults of one variable, and of a value whose faults an effect tests.
+/// Most words of the faults of a type, and those of a value that an effect tests.
 const MOST_WORDS: u64 = 1024;
-pub(super) const MOST_TESTED: usize = 64;
+const MOST_TESTED: usize = 64;
 
 /// Form of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +41,23 @@ pub(super) struct Shapes {
     /// Each form with its type and the number of its words.
     forms: Vec<(Form, Id, u64)>,
     numbers: HashMap<Form, Shape>,
+    /// Types whose faults are too many.
+    too_large: usize,
+    /// Whether an effect tests a part of the faults of a value only.
+    has_untested: bool,
 }
 
 impl Shapes {
+    /// Faults that are not followed, for the log.
+    pub(super) fn given_up(&self) -> impl Iterator<Item = String> + use<> {
+        let count = self.too_large;
+        let too_large = format!("faults of values and variables of {count} types, which have too many parts");
+        let untested = format!("faults of parts beyond the first {MOST_TESTED} of a value");
+        [(count > 0).then_some(too_large), self.has_untested.then_some(untested)]
+            .into_iter()
+            .flatten()
+    }
+
     /// The form of a type. `None` if its size is not fixed, or too large. O(declared parts), once for each type.
     pub(super) fn of(&mut self, index: &Index<'_>, out: &mut Emitter, ty: Id) -> Option<Shape> {
         // Types before those that are made of them: a type is finished when all of its parts are.
@@ -62,6 +76,7 @@ impl Shapes {
                 .collect();
             if missing.is_empty() {
                 let shape = parts.and_then(|parts| self.make(index, out, ty, &parts));
+                self.too_large += usize::from(shape.is_none());
                 self.of_types.insert(ty, shape);
                 stack.pop();
             } else {
@@ -142,7 +157,8 @@ impl Shapes {
     }
 
     /// The paths to the words, at most [`MOST_TESTED`].
-    pub(super) fn words_of(&self, shape: Shape) -> Vec<Path> {
+    pub(super) fn words_of(&mut self, shape: Shape) -> Vec<Path> {
+        self.has_untested |= self.words(shape) > MOST_TESTED as u64;
         let (mut found, mut stack) = (Vec::new(), vec![(Path::new(), shape)]);
         while let Some((path, shape)) = stack.pop() {
             let below = |part: u32| path.iter().copied().chain([part]).collect::<Path>();
@@ -233,8 +249,8 @@ impl Shapes {
             let Some(of) = self.part(shape, &path) else { continue };
             let members = (0..self.part_count(of)).map(|part| {
                 let below: Path = path.iter().copied().chain([part]).collect();
-                let composed = parts.get(&below).copied();
-                composed.unwrap_or_else(|| {
+                let made = parts.get(&below).copied();
+                made.unwrap_or_else(|| {
                     let ty = self.part(of, &[part]).map_or(Id::NONE, |part| self.ty(part));
                     out.null(ty)
                 })

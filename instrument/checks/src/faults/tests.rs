@@ -12,7 +12,7 @@ use crate::planter::Planter;
 use crate::scalars::{Scalar, float_type, quote, write_not_finite};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use vkabort_analysis::effects::{Carrier, EffectPoint};
+use vkabort_analysis::effects::{Carrier, EffectPoint, TestedCarrier};
 use vkabort_analysis::view::path::{Path, type_at};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::local_variable::local_variable;
@@ -20,11 +20,14 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::{Id, Words, op};
 
-/// Most aborts of operations at the tests of one function. Further tests are left out, which the log says.
+/// Most aborts of operations at the tests of one function. Further tests are left out.
 const MOST_ABORTS: usize = 512;
 
 /// An abort: the position of the operation in the list of all, and whether its operands can be shown.
 type Abort = (usize, bool);
+
+/// The block of operations, and the header of a loop that it is not in.
+type LoopOf = (BlockIndex, BlockIndex);
 
 /// Faults that are tested behind a loop.
 struct Noted {
@@ -38,7 +41,7 @@ struct Noted {
 /// Plants the tests of a function.
 pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
     let tests = writer.faults.tests.remove(&writer.view.number).unwrap_or_default();
-    let mut behind_loops: BTreeMap<BlockIndex, Noted> = BTreeMap::new();
+    let mut behind_loops: BTreeMap<LoopOf, Noted> = BTreeMap::new();
     let mut left = MOST_ABORTS;
     let mut left_out = 0;
     for ClassTest { class, test, sources } in tests {
@@ -69,19 +72,12 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             .collect();
         for (at, is_direct) in aborts {
             match loop_without(writer, at, test.block) {
-                Some(header) => note(writer, (&mut behind_loops, header), &point, (fault, (at, is_direct))),
+                Some(of) => note(writer, (&mut behind_loops, of), &point, (fault, (at, is_direct))),
                 None => plant_abort(writer, &point, (fault, at, is_direct)),
             }
         }
     }
-    for (header, Noted { variable, aborts, .. }) in behind_loops {
-        let Some(from) = aborts
-            .first()
-            .and_then(|(at, _)| writer.faults.all.get(*at))
-            .map(|faulty| faulty.block)
-        else {
-            continue;
-        };
+    for ((from, header), Noted { variable, aborts, .. }) in behind_loops {
         for (block, offset) in writer.planter.exits_of(from, header) {
             let fault = writer.planter.insert(offset, |out| {
                 let uint = out.uint();
@@ -93,11 +89,7 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             }
         }
     }
-    if left_out > 0 {
-        let text =
-            format!("checks are left out: effects of values that may have faults of many operations: {left_out}");
-        writer.planter.module.planted.warnings.push(text);
-    }
+    writer.faults.left_out += left_out;
 }
 
 /// Whether an operation is executed once, and before a place: its operands are those of the fault, whatever carried it. A function that is
@@ -114,27 +106,25 @@ fn is_executed_once(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, (block, off
         && writer.view.graph.dominates(faulty.block, block)
 }
 
-/// The header of the outermost loop around a block that an operation of the function is not in.
-fn loop_without(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockIndex) -> Option<BlockIndex> {
+/// The outermost loop around a block that an operation of the function is not in.
+fn loop_without(writer: &FaultWriter<'_, '_, '_, '_>, at: usize, block: BlockIndex) -> Option<LoopOf> {
     let faulty = writer.faults.all.get(at)?;
     if faulty.function != writer.view.number {
         return None;
     }
-    writer
-        .planter
-        .outermost_without(faulty.block, block)
-        .map(|found| found.header)
+    let found = writer.planter.outermost_without(faulty.block, block)?;
+    Some((faulty.block, found.header))
 }
 
 /// Notes a fault in a variable that is tested behind a loop.
 fn note(
     writer: &mut FaultWriter<'_, '_, '_, '_>,
-    (behind_loops, header): (&mut BTreeMap<BlockIndex, Noted>, BlockIndex),
+    (behind_loops, of): (&mut BTreeMap<LoopOf, Noted>, LoopOf),
     point: &EffectPoint,
     (fault, (at, is_direct)): (Id, Abort),
 ) {
     let planter: &mut Planter<'_, '_, '_> = &mut *writer.planter;
-    let noted = behind_loops.entry(header).or_insert_with(|| {
+    let noted = behind_loops.entry(of).or_insert_with(|| {
         let module = &mut *planter.module;
         let (uint, none) = (module.out.uint(), module.out.constant(0));
         let target = (&mut module.out, &mut module.edits);
@@ -167,7 +157,7 @@ fn note(
 fn fault(
     writer: &mut FaultWriter<'_, '_, '_, '_>,
     class: FaultClass,
-    carriers: &[(Carrier, Option<Vec<Path>>)],
+    carriers: &[TestedCarrier],
     at: usize,
 ) -> Option<Id> {
     let mut largest = None;

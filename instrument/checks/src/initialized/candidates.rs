@@ -5,6 +5,7 @@ use super::super::workgroup::size::is_in_workgroups;
 use super::layout::{Layout, MAX_BITS, MAX_SHARED_BITS};
 use super::loads::{CheckedLoad, CheckedPart};
 use super::stores::stored_place;
+use crate::module::ModulePlanter;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::effects::{Carrier, Effects, Source, ValuePart, leaves};
@@ -31,14 +32,14 @@ pub(super) struct Candidates<'w> {
 impl<'w> Candidates<'w> {
     pub(super) fn find<'v, 'a>(
         view: &'v ModuleView<'a, 'w>,
-        options: &Options,
+        module: &ModulePlanter<'_, 'w>,
         effects: &mut Effects<'v, 'a, 'w>,
     ) -> Self {
         let mut finder = Finder {
             view,
             unstored: Unstored::new(view),
             effects,
-            layouts: layouts(view, options),
+            layouts: layouts(view, module.options),
             too_large: BTreeSet::new(),
             too_many_parts: 0,
         };
@@ -51,7 +52,7 @@ impl<'w> Candidates<'w> {
                 }
             }
         }
-        finder.keep_travelling(&mut found.loads);
+        finder.keep_travelling(&mut found.loads, &|number| module.is_planted(number));
         let all = found.loads.values().flatten();
         let tested: BTreeSet<Id> = all
             .filter(|load| load.bits.is_some())
@@ -184,13 +185,17 @@ struct Finder<'e, 'v, 'a, 'w> {
 
 impl<'w> Finder<'_, '_, '_, 'w> {
     /// Leaves out the loads of which no fault comes to an effect.
-    fn keep_travelling(&mut self, loads: &mut BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>) {
+    fn keep_travelling(
+        &mut self,
+        loads: &mut BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
+        is_planted: &dyn Fn(FunctionIndex) -> bool,
+    ) {
         let travelling = loads.iter().flat_map(|(function, loads)| {
             let travelling = loads.iter().filter(|load| !load.travelling.is_empty());
             travelling.map(|load| (*function, load.inst.result()))
         });
         let sources: Vec<Source> = travelling.collect();
-        let carriers = self.effects.flow(&sources).carriers;
+        let carriers = self.effects.flow(&sources, is_planted).carriers;
         for (function, loads) in loads.iter_mut() {
             for load in &mut *loads {
                 if !carriers.contains(&Carrier::Value(*function, load.inst.result())) {

@@ -65,7 +65,7 @@ pub(super) fn prepare<'v, 'a, 'w>(
     view: &'v ModuleView<'a, 'w>,
     effects: &mut Effects<'v, 'a, 'w>,
 ) {
-    let found = Candidates::find(view, module.options, effects);
+    let found = Candidates::find(view, module, effects);
     let warnings = found.warnings.into_iter();
     let warnings = warnings.map(|text| format!("checks are left out: {text}"));
     module.planted.warnings.extend(warnings);

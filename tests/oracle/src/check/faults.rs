@@ -1,6 +1,6 @@
 //! Compares a module with faults and checks with one that aborts in place of each fault.
 
-use super::inputs::{CheckOptions, STEPS};
+use super::inputs::{CheckOptions, STEPS, plant, planting};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
 use crate::interpret::UndefinedValues;
@@ -9,7 +9,7 @@ use crate::module::Module;
 use crate::op;
 use crate::plant::{Fault, PlantedFaults};
 use std::collections::{BTreeMap, HashMap};
-use vkabort_instrument::{Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::Checks;
 use vkabort_record::site::Site;
 
 /// Calls of `due` among which an invocation's fault is chosen.
@@ -31,21 +31,12 @@ pub struct FaultSummary {
 ///
 /// The first difference found.
 pub fn check_faults(planted: &PlantedFaults, choices: &mut Choices) -> Result<FaultSummary, String> {
-    let mut options = Options {
-        lowers: LoweredFeatures::default(),
-        ..Options::default()
-    };
-    options.sanitize.checks = Checks::all();
+    let options = planting(Checks::all());
     let reference = Module::parse(&planted.reference).ok_or("the reference is malformed")?;
     let faulty = Module::parse(&planted.faulty).ok_or("the faulty module is malformed")?;
     let mut summary = FaultSummary::default();
     // Nothing is planted if no entry point reaches a fault.
-    let (words, sites) = match instrument(&planted.faulty, &options) {
-        Ok(Outcome::Instrumented(checked)) => (checked.words, checked.sites.sites),
-        Ok(Outcome::Unchanged) => (planted.faulty.clone(), Vec::new()),
-        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
-    };
-    let result = Module::parse(&words).ok_or("the planted module is malformed")?;
+    let (result, sites) = plant(&planted.faulty, &options)?;
     let options = CheckOptions {
         rewrite: options,
         constants: Vec::new(),
@@ -64,7 +55,7 @@ pub fn check_faults(planted: &PlantedFaults, choices: &mut Choices) -> Result<Fa
         let found = Run::original(&result, &schedule, &options, None, STEPS * 20)
             .map_err(|error| format!("entry point {}: {error}", entry.name))?;
         for (number, ends) in expected.ends.iter().zip(&found.ends).enumerate() {
-            compare(&faulty, planted, &sites, ends, &mut summary)
+            compare(&faulty, planted, &sites.sites, ends, &mut summary)
                 .map_err(|difference| format!("entry point {}, invocation {number}: {difference}", entry.name))?;
         }
     }

@@ -4,7 +4,8 @@ use crate::interpret::UndefinedValues;
 use crate::interpret::{LoopBudget, Physical};
 use crate::module::{Id, Module};
 use std::collections::HashMap;
-use vkabort_instrument::{ErrorKind, Instrumented, Options, Outcome, instrument};
+use vkabort_instrument::{Checks, ErrorKind, Instrumented, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_record::site::SiteTable;
 
 /// Step limit of an invocation of an original module.
 pub(super) const STEPS: u64 = 100_000;
@@ -44,4 +45,25 @@ pub(super) fn rewrite_once(words: &[u32], options: &Options) -> Result<Option<(I
         Err(error) if error.kind == ErrorKind::UnsupportedArray => Ok(None),
         Err(error) => Err(format!("the rewriter refuses it: {error}")),
     }
+}
+
+/// Options that plant these checks, and lower nothing.
+pub(super) fn planting(checks: Checks) -> Options {
+    let mut options = Options {
+        lowers: LoweredFeatures::default(),
+        ..Options::default()
+    };
+    options.sanitize.checks = checks;
+    options
+}
+
+/// A module with planted checks, and its sites. The module itself if nothing is planted.
+pub(super) fn plant(words: &[u32], options: &Options) -> Result<(Module, SiteTable), String> {
+    let (words, sites) = match instrument(words, options) {
+        Ok(Outcome::Instrumented(planted)) => (planted.words, planted.sites),
+        Ok(Outcome::Unchanged) => (words.to_vec(), SiteTable::default()),
+        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
+    };
+    let module = Module::parse(&words).ok_or("the planted module is malformed")?;
+    Ok((module, sites))
 }

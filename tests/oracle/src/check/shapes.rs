@@ -1,7 +1,7 @@
 //! Compares programs of a shape with and without checks: they are sound, so that every check is silent and all results are the same.
 
 use super::addresses::{TABLE, table};
-use super::inputs::STEPS;
+use super::inputs::{STEPS, plant};
 use super::loop_values::uses_values_behind_loops;
 use crate::choices::Choices;
 use crate::generate::{Shape, ShapeInputs, generate_shape};
@@ -10,7 +10,7 @@ use crate::module::{Id, Module};
 use crate::op::{self, storage_class as class};
 use crate::words::{from_bytes, to_bytes};
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Arena, Checks, LoweredFeatures, Options};
 use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES};
 
 /// Address of the nodes.
@@ -44,12 +44,7 @@ pub fn check_shape(choices: &mut Choices, shape: Shape, sets: &[&str]) -> Result
                 |error: String| format!("{set}, aborts {}lowered: {error}", if is_lowered { "" } else { "not " });
             let mut options = options(is_lowered);
             options.sanitize.checks = set.parse::<Checks>()?;
-            let rewritten = match instrument(&words, &options) {
-                Ok(Outcome::Instrumented(rewritten)) => rewritten.words,
-                Ok(Outcome::Unchanged) => words.clone(),
-                Err(error) => return Err(context(format!("the rewriter refuses it: {error}"))),
-            };
-            let checked = Module::parse(&rewritten).ok_or("the planted module is malformed")?;
+            let (checked, _) = plant(&words, &options).map_err(context)?;
             let added = memory(&options, &inputs, choices);
             let found = run(&checked, &inputs, added, invocations, choices).map_err(context)?;
             match results(&found) {

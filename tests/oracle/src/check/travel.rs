@@ -1,14 +1,14 @@
 //! Compares a module with faulty operations and its rewrite with checks: an invocation ends by a report if and only if an undefined value has
 //! an effect in it.
 
-use super::inputs::{CheckOptions, STEPS};
+use super::inputs::{CheckOptions, STEPS, plant, planting};
 use super::run::{self, Run, Schedule};
 use crate::choices::Choices;
 use crate::interpret::UndefinedValues;
 use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::Module;
 use std::collections::HashMap;
-use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Check, Checks};
 
 /// Results of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,18 +27,9 @@ pub struct TravelSummary {
 ///
 /// The first difference found.
 pub fn check_travel(words: &[u32], choices: &mut Choices) -> Result<TravelSummary, String> {
-    let mut options = Options {
-        lowers: LoweredFeatures::default(),
-        ..Options::default()
-    };
-    options.sanitize.checks = Checks::of([Check::Divide, Check::Shift]);
+    let options = planting(Checks::of([Check::Divide, Check::Shift]));
     let original = Module::parse(words).ok_or("the module is malformed")?;
-    let planted = match instrument(words, &options) {
-        Ok(Outcome::Instrumented(checked)) => checked.words,
-        Ok(Outcome::Unchanged) => words.to_vec(),
-        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
-    };
-    let checked = Module::parse(&planted).ok_or("the planted module is malformed")?;
+    let (checked, _) = plant(words, &options)?;
     let options = CheckOptions {
         rewrite: options,
         constants: Vec::new(),

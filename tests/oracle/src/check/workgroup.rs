@@ -1,13 +1,13 @@
 //! Compares a workgroup with and without the checks of shared memory.
 
-use super::inputs::STEPS;
+use super::inputs::{STEPS, plant, planting};
 use super::run;
 use crate::choices::Choices;
 use crate::generate::{OUT, Unsound};
 use crate::interpret::{AccessKind, InvocationEnd, Race, Setup, WorkgroupRun, run_workgroup};
 use crate::module::Module;
 use std::collections::HashMap;
-use vkabort_instrument::{Check, Checks, LoweredFeatures, Options, Outcome, instrument};
+use vkabort_instrument::{Check, Checks};
 use vkabort_record::shared_access::SharedAccessKind;
 use vkabort_record::site::SiteTable;
 
@@ -38,23 +38,14 @@ pub fn check_workgroup(
 ) -> Result<(), String> {
     let original = Module::parse(words).ok_or("the program is malformed")?;
     let expected = run_one(&original, invocations, choices)?;
-    let mut options = Options {
-        lowers: LoweredFeatures::default(),
-        ..Options::default()
-    };
-    options.sanitize.checks = match unsound {
+    let options = planting(match unsound {
         Unsound::Never => Checks::of([Check::Races, Check::Barriers]),
         Unsound::Races => Checks::of([Check::Races]),
         Unsound::Barriers => Checks::of([Check::Barriers]),
-    };
-    let (words, sites) = match instrument(words, &options) {
-        Ok(Outcome::Instrumented(checked)) => (checked.words, Some(checked.sites)),
-        Ok(Outcome::Unchanged) => (words.to_vec(), None),
-        Err(error) => return Err(format!("the rewriter refuses it: {error}")),
-    };
-    let checked = Module::parse(&words).ok_or("the planted module is malformed")?;
+    });
+    let (checked, sites) = plant(words, &options)?;
     let found = run_one(&checked, invocations, choices)?;
-    let reports = reports(&found, sites.as_ref())?;
+    let reports = reports(&found, &sites)?;
     summary.reports += reports.len() as u32;
     let is_sound = match unsound {
         Unsound::Never => expected.races.is_empty() && expected.divergences.is_empty(),
@@ -125,13 +116,12 @@ struct Report {
 }
 
 /// The reports of a run, the first one first.
-fn reports(run: &WorkgroupRun, table: Option<&SiteTable>) -> Result<Vec<Report>, String> {
+fn reports(run: &WorkgroupRun, table: &SiteTable) -> Result<Vec<Report>, String> {
     let mut reports = Vec::new();
     for (invocation, end) in &run.ends {
         let InvocationEnd::Aborted { site, message } = end else {
             continue;
         };
-        let table = table.ok_or("no site table")?;
         let site = table.sites.get(*site as usize).ok_or("not a site")?;
         let text = site.text.clone().unwrap_or_default();
         let values = message
