@@ -249,8 +249,7 @@ impl Shapes {
             let Some(of) = self.part(shape, &path) else { continue };
             let members = (0..self.part_count(of)).map(|part| {
                 let below: Path = path.iter().copied().chain([part]).collect();
-                let made = parts.get(&below).copied();
-                made.unwrap_or_else(|| {
+                parts.get(&below).copied().unwrap_or_else(|| {
                     let ty = self.part(of, &[part]).map_or(Id::NONE, |part| self.ty(part));
                     out.null(ty)
                 })

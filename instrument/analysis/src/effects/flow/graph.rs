@@ -1,6 +1,6 @@
 //! The graph of carriers: which carrier passes its faults to which, and the sources of the faults of each.
 
-use super::{Carried, Carrier, Sources};
+use super::carriers::{Carried, Carrier, Sources};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
