@@ -69,6 +69,8 @@ void main() {
 #elif defined(CALLEE)
     rounds = halve(word);
 #elif defined(BARRIER)
+    // An invocation that does not end stores nothing behind its loop.
+    ready[gl_LocalInvocationIndex] = 0u;
     for (uint i = 0u; i != 5u; i += word == 7u ? 0u : 1u) {
         rounds++;
     }

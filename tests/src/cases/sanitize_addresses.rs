@@ -88,7 +88,9 @@ const LOOPS: &str = "
     Triples t = Triples(addresses[0]);
     Triples middle = Triples(addresses[0] + uvec2(2048u, 0u));
     Particles last = Particles(addresses[0] + uvec2(4096u, 0u));
-    Particles first = Particles(addresses[0] - uvec2(64u, 0u));
+    uint borrow;
+    uint low = usubBorrow(addresses[0].x, 64u, borrow);
+    Particles first = Particles(uvec2(low, addresses[0].y - borrow));
     for (uint at = 0u; at < 3u; at++) {
         result += t.all[340u - at].c + middle.all[int(at) - 170].a + last.values[-1 - int(at)] + first.values[16u + at];
         t.all[at].b = 2u;

@@ -39,7 +39,7 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_travel::through_a_copy_of_memory" => expect(gpu, &assembly("copied_fault")?, &[3], false),
         set(DIVIDE), logs(&["division by zero"]);
     "sanitize_travel::what_is_stored_in_two_ways" => expect(gpu, &assembly("aliased_parameters")?, &[3, 40], true),
-        set(&[("sanitize", "all"), ("log_level", "warning")]), logs(&["faults of 2 variables are not followed"]);
+        set(&[("sanitize", "all"), ("log_level", "warning")]), logs(&["variables that carry no faults"]);
     "sanitize_travel::what_nothing_takes" => silent_if(gpu, shader, DROPPED), set(ALL), silent();
     "sanitize_travel::what_nothing_takes_optimized" => optimized_silent(gpu, shader, DROPPED), set(ALL), silent();
 };

@@ -134,9 +134,8 @@ const GODOT_SCENE: &[&str] = &[
 /// Texts of output lines behind which the rest of the line varies between runs.
 pub const VARIES: &[&str] = &["FPS:", "vkmark Score:", "Device memory:"];
 
-/// The end of a warning that is not a fault. In two of Godot's shaders that move particles, a value has effects at more than 8
-/// places.
-pub const LEFT_OUT: &str = "values have effects at too many places to check all";
+/// Parts of warnings that are no reports: limits of the checks in large modules.
+pub const LIMITS: [&str; 2] = ["checks are left out: ", "; Mesa may take long to compile them"];
 
 /// All programs.
 pub const APPS: &[App] = &[

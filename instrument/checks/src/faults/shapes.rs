@@ -51,7 +51,7 @@ impl Shapes {
     /// Faults that are not followed, for the log.
     pub(super) fn given_up(&self) -> impl Iterator<Item = String> + use<> {
         let count = self.too_large;
-        let too_large = format!("faults of values and variables of {count} types, which have too many parts");
+        let too_large = format!("types with more than {MOST_WORDS} scalars, whose values carry no faults: {count}");
         let untested = format!("faults of parts beyond the first {MOST_TESTED} of a value");
         [(count > 0).then_some(too_large), self.has_untested.then_some(untested)]
             .into_iter()

@@ -92,7 +92,7 @@ impl Variables {
     pub(super) fn given_up(&self) -> Option<String> {
         let count = self.left_out.len();
         (count > 0).then(|| {
-            format!("faults of {count} variables are not followed, since pointers to them are used in several ways")
+            format!("variables that carry no faults, since pointers to them are used in several ways: {count}")
         })
     }
 }
