@@ -44,6 +44,8 @@ pub struct Runtime {
     pub end: Option<Id>,
     /// The function of the module that every invocation calls at its end.
     pub leave: Option<Id>,
+    /// The function that writes the record of an invocation that may not come to the end of its entry point.
+    pub write_now: Option<Id>,
     flag: Option<Id>,
     key: Option<Id>,
     /// Variables for the values of messages.
@@ -95,6 +97,7 @@ impl Runtime {
             single_site,
             end: None,
             leave: None,
+            write_now: None,
             flag: None,
             key: None,
             values: Vec::new(),

@@ -11,6 +11,8 @@
 //!                                             %end:  Return
 //! ```
 //!
+//! A site whose invocation may not come that far calls `vkabort_write_now`, which writes the record and leaves the key of none.
+//!
 //! The new function takes the id of the old one, so names, execution modes and interfaces stay. Every entry point has its own,
 //! also where several share a function, since each has its own stage and built-ins.
 //!
@@ -19,7 +21,9 @@
 //! ends with the only `OpEmitMeshTasksEXT`. Not handled: one in a function that the entry point calls. It stays where it is.
 
 use vkabort_record::stage::{Stage, StageEnd};
-use vkabort_runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity};
+use vkabort_runtime::{
+    AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity, record_key,
+};
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
@@ -112,10 +116,31 @@ fn write_entry(
     let compact = runtime.compact_shape(&entry.interface, &entry.records, deferred);
     let (shape, tag) = compact.unzip();
     let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(out, &entry.records, deferred, shape));
+    let entry_function = entry.interface.entry.function;
+    let write_now = runtime.write_now.zip(writer);
+    let mut load_origin = |out: &mut Emitter| {
+        let identity = load_identity(index, &mut entry.interface, tag.is_some(), added, out);
+        let stage = out.constant(tag.unwrap_or(entry.interface.entry.model));
+        (stage, identity)
+    };
+    if let Some((function, writer)) = write_now {
+        runtime.with_functions(|runtime, functions| {
+            out.continue_code(functions, |out| {
+                out.name(function, "vkabort_write_now");
+                out.begin_function(function, (void, &[]));
+                let origin = load_origin(out);
+                out.emit(op::FunctionCall, void, (writer, origin));
+                let none = out.constant(record_key::NONE);
+                runtime.store_key(out, none);
+                out.op(op::Return, ());
+                out.op(op::FunctionEnd, ());
+            });
+        });
+    }
     let flag = runtime.flag(out);
     runtime.with_functions(|runtime, functions| {
         out.continue_code(functions, |out| {
-            out.begin_function(entry.interface.entry.function, (void, &[]));
+            out.begin_function(entry_function, (void, &[]));
             let [done, left, exit, written] = [(); 4].map(|()| out.fresh());
             out.op(op::FunctionCall, (function.result_type, done, body));
             if let Some(leave) = runtime.leave {
@@ -125,9 +150,8 @@ fn write_entry(
             out.branch_if(aborted, left, exit, exit);
             out.label(left);
             if let Some(writer) = writer {
-                let identity = load_identity(index, &mut entry.interface, tag.is_some(), added, out);
-                let stage = out.constant(tag.unwrap_or(entry.interface.entry.model));
-                out.op(op::FunctionCall, (void, written, writer, stage, identity));
+                let origin = load_origin(out);
+                out.op(op::FunctionCall, (void, written, writer, origin));
             }
             match end {
                 StageEnd::Kill => out.op(op::Kill, ()),

@@ -7,7 +7,9 @@ use super::unwind::{FlagState, Unwinder};
 use super::{Lowering, is_recorded};
 use vkabort_analysis::exit_plan::ExitKind;
 use vkabort_options::Check;
-use vkabort_runtime::EntryRecords;
+use vkabort_record::site::Site;
+use vkabort_runtime::{EntryRecords, Runtime};
+use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::{Edits, Rank};
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::typed::FunctionIndex;
@@ -58,6 +60,10 @@ impl Lowering<'_, '_> {
                 let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
                 variables.append(&mut lowered.variables);
                 of_function.in_place |= lowered.deferred.is_none();
+                if index.entry_points.len() == 1 && !reach.is_empty() && may_wait(site.site) {
+                    call_write_now(unwinder.runtime, unwinder.out);
+                    of_function.may_leave_unrecorded = true;
+                }
                 if let Some(record) = lowered.deferred {
                     // A check of loops is behind the branch that looks at its limits.
                     let is_apart = site.site.check.as_deref() == Some(Check::Loops.name());
@@ -92,6 +98,19 @@ impl Lowering<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether an invocation that aborts at a site may not come to the end of its entry point. Behind a barrier that others have missed it
+/// may wait at the next one for ever; and where an invocation that has missed it has ended, Mesa 25 and 26 resume no other one.
+pub(super) fn may_wait(site: &Site) -> bool {
+    site.check.as_deref() == Some(Check::Barriers.name())
+}
+
+/// Writes the record here. The end of the entry point, whose stage and built-ins it has, finds no other.
+fn call_write_now(runtime: &mut Runtime, out: &mut Emitter) {
+    let function = *runtime.write_now.get_or_insert_with(|| out.fresh());
+    let void = out.void();
+    out.emit(op::FunctionCall, void, function);
 }
 
 /// Declares variables, (pointer type, id), at the start of a function.

@@ -35,6 +35,7 @@ use super::site_numbering::Sites;
 use super::strip;
 use entry::{AffectedEntry, write_entries, write_interface};
 use exit_branches::called_in_loops;
+use function::may_wait;
 use rustc_hash::FxHashSet as HashSet;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use vkabort_analysis::exit_plan::{ExitBlock, ExitPlan};
 use vkabort_options::Options;
-use vkabort_record::site::{EntryPoint, SiteId};
+use vkabort_record::site::{EntryPoint, Site, SiteId};
 use vkabort_record::template::Template;
 use vkabort_runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use vkabort_spirv::Id;
@@ -141,7 +142,8 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let polled = polled.filter(|(_, function)| plan.has_polled_loop(function));
         let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
         let all = &sites.table.sites;
-        let single_site = all.len() == 1 && is_recorded(options, SiteId(0)) && !polling.contains(&true);
+        let is_single = |site: &Site| is_recorded(options, site.id) && !may_wait(site) && !polling.contains(&true);
+        let single_site = matches!(&all[..], [site] if is_single(site));
         // Where loops poll, `reconverge` knows every exit.
         let adds_branches = options.branches_at_exits && !plan.polls();
         Self {
