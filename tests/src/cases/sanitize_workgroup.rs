@@ -21,6 +21,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["of 32 invocations reached this barrier"]);
     "sanitize_workgroup::a_barrier_in_a_loop_that_some_leave" => fault(gpu, "for (uint k = 0u; k < (l < 16u ? 2u : 3u); k++) { barrier(); }"),
         set(ALL), logs(&["16 of 32 invocations reached this barrier"]);
+    "sanitize_workgroup::two_barriers_in_a_branch_in_a_loop" => fault(gpu, TWO_BARRIERS), set(&[("sanitize", "barriers")]),
+        logs(&["of 32 invocations reached this barrier"]);
     "sanitize_workgroup::a_barrier_of_a_callee" => fault(gpu, "if (l != 9u) { meet(); }"), set(ALL),
         logs(&["31 of 32 invocations reached this barrier"]);
     "sanitize_workgroup::barriers_that_all_reach" => silent(gpu, ALL_REACH), set(ALL), silent();
@@ -163,6 +165,14 @@ const ALL_REACH: &str = "
     if (rounds == 3u) { barrier(); } else { barrier(); barrier(); }
     for (uint k = 0u; k < 100u; k++) { barrier(); }
     barrier();";
+
+/// A subgroup without invocations that go on passes the barriers, and Mesa 25 and 26 then resume no others, so that none that reports
+/// comes to its end.
+const TWO_BARRIERS: &str = "
+    for (uint k = 0u; k < 3u; k++) {
+        s[l] = word + k;
+        if (l < 20u) { barrier(); result += s[31u - l]; barrier(); }
+    }";
 
 /// Invocations 3 and 40 end before the barriers.
 const ENDED: &str = "
