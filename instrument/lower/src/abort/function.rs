@@ -4,10 +4,9 @@ use super::code_limit::check_code;
 use super::exit_branches::ExitBranches;
 use super::site::write_site;
 use super::unwind::{FlagState, Unwinder};
-use super::{Lowering, is_recorded};
+use super::{Lowering, is_recorded, may_wait};
 use vkabort_analysis::exit_plan::ExitKind;
 use vkabort_options::Check;
-use vkabort_record::site::Site;
 use vkabort_runtime::{EntryRecords, Runtime};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::{Edits, Rank};
@@ -98,12 +97,6 @@ impl Lowering<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Whether an invocation that aborts at a site may not come to the end of its entry point. Behind a barrier that others have missed it
-/// may wait at the next one for ever; and where an invocation that has missed it has ended, Mesa 25 and 26 resume no other one.
-pub(super) fn may_wait(site: &Site) -> bool {
-    site.check.as_deref() == Some(Check::Barriers.name())
 }
 
 /// Writes the record here. The end of the entry point, whose stage and built-ins it has, finds no other.

@@ -35,14 +35,13 @@ use super::site_numbering::Sites;
 use super::strip;
 use entry::{AffectedEntry, write_entries, write_interface};
 use exit_branches::called_in_loops;
-use function::may_wait;
 use rustc_hash::FxHashSet as HashSet;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use vkabort_analysis::exit_plan::{ExitBlock, ExitPlan};
-use vkabort_options::Options;
+use vkabort_options::{Check, Options};
 use vkabort_record::site::{EntryPoint, Site, SiteId};
 use vkabort_record::template::Template;
 use vkabort_runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
@@ -244,6 +243,12 @@ impl<'a, 'w> Lowering<'a, 'w> {
             flag,
         }
     }
+}
+
+/// Whether an invocation that aborts at a site may not come to the end of its entry point. Behind a barrier that others have missed it
+/// may wait at the next one for ever; and where an invocation that has missed it has ended, Mesa 25 and 26 resume no other one.
+fn may_wait(site: &Site) -> bool {
+    site.check.as_deref() == Some(Check::Barriers.name())
 }
 
 /// Whether an abort sends its message, as far as `max_sites` goes.
