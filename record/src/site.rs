@@ -162,6 +162,9 @@ pub struct Site {
     /// The check of the sanitizer that planted the abort. `None`: the module's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// Where the faulty value of a planted check has its effect, if that is elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_in: Option<Frame>,
     /// The condition and the variables that a record holds besides the message.
     #[serde(default, skip_serializing_if = "SiteValues::is_empty")]
     pub values: SiteValues,
@@ -197,12 +200,12 @@ pub enum PrintArgument {
     Unknown,
 }
 
-/// A function on the call path to a site.
+/// A place in a function: on the call path to a site, or where a fault has its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Debug name of the calling function, else the name of its only entry point, else `%id`.
+    /// Debug name of the function, else the name of its only entry point, else `%id`.
     pub function: String,
-    /// Source position of its call of the next function.
+    /// Source position: of the call of the next function, or of the effect.
     pub location: Option<Location>,
 }
 

@@ -67,7 +67,7 @@ pub use data::{
 pub use duplicates::Duplicates;
 pub use filter::Filter;
 pub use message::{Decoding, Message};
-pub use phrases::show_location;
+pub use phrases::{show_frame, show_location};
 pub use print_line::{DroppedPrints, PrintLine, PrintPlace};
 pub use site_report::SiteReport;
 pub use styled::Styled;

@@ -93,7 +93,8 @@ pub(crate) fn count(number: u64, unit: &str) -> String {
     format!("{number} {unit}{plural}")
 }
 
-pub(crate) fn show_frame(frame: &Frame) -> String {
+/// `` `function` (file:line:column)``.
+pub fn show_frame(frame: &Frame) -> String {
     match &frame.location {
         Some(location) => format!("`{}` ({})", frame.function, show_location(location)),
         None => format!("`{}`", frame.function),

@@ -32,6 +32,9 @@ report_rows! {
     /// The check of the sanitizer that planted the abort; `None` for the module's own aborts.
     check: Option<String> [absent if "Option::is_none"]
         [line 0: |site| site.check.as_ref().map(|check| format!("check: {check}"))];
+    /// Where the faulty value of the check had its effect, if that is elsewhere.
+    used_in: Option<Frame> [absent if "Option::is_none"]
+        [line 2: used_in];
     /// What the address of a failed check of the first sample has to do with the buffers of the program.
     address: Option<String> [absent if "Option::is_none"]
         [line 1: |site| site.address.as_ref().map(|address| format!("address: {address}"))];
@@ -137,6 +140,17 @@ pub(crate) fn module(site: &SiteReport) -> String {
         (None, Some(hash)) => format!("module {hash}"),
         (None, None) => "unknown module".to_owned(),
     }
+}
+
+/// `used at: cull.comp:31`, with the function if it is not that of the site.
+fn used_in(site: &SiteReport) -> Option<String> {
+    let Frame { function, location } = site.used_in.as_ref()?;
+    let is_same = site.function.as_ref() == Some(function);
+    Some(match location.as_ref().map(show_location) {
+        None => format!("used in: `{function}`"),
+        Some(at) if is_same => format!("used at: {at}"),
+        Some(at) => format!("used at: {at}, in `{function}`"),
+    })
 }
 
 /// `invocation global (7, 0, 0), ..`, of the first message.

@@ -12,7 +12,7 @@ use vkabort_record::message_type::{Length, Type};
 use vkabort_record::site::{EntryPoint, Site, SiteTable};
 use vkabort_record::specialization::{LocalSize, SpecConstant};
 use vkabort_record::stage::stage_name;
-use vkabort_report::show_location;
+use vkabort_report::{show_frame, show_location};
 
 /// Arguments of `vkabort sites`.
 #[derive(Args)]
@@ -120,17 +120,12 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut Listing) {
     if let Some(source) = site.location.as_ref().and_then(|l| l.source.as_deref()) {
         out.line(&format!("      | {}", source.trim()));
     }
-    let callers: Vec<String> = site
-        .callers
-        .iter()
-        .rev()
-        .map(|frame| match &frame.location {
-            Some(location) => format!("`{}` ({})", frame.function, show_location(location)),
-            None => format!("`{}`", frame.function),
-        })
-        .collect();
+    let callers: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
     if !callers.is_empty() {
         out.line(&format!("      called from  {}", callers.join(" from ")));
+    }
+    if let Some(frame) = &site.used_in {
+        out.line(&format!("      used in  {}", show_frame(frame)));
     }
     let entry_points: Vec<String> = table
         .entry_points_of(site)

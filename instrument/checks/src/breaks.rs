@@ -102,13 +102,7 @@ fn plant_stop<'w>(planter: &mut Planter<'_, '_, 'w>, stop: &Stop<'w>) {
         Some(first) if first == stop.block => index.after_variables(planter.function).unwrap_or(0),
         _ => after_phis(index, block),
     };
-    let place = Place {
-        block: stop.block,
-        offset: offset.max(start),
-        guarded: inst,
-        position,
-        is_of_fault: false,
-    };
+    let place = Place::new(stop.block, offset.max(start), (inst, position));
     let is_true = |out: &mut Emitter| {
         let bool = out.bool();
         out.value(op::ConstantTrue, bool, ())

@@ -33,7 +33,7 @@ impl<'a, 'w> Places<'a, 'w> {
     }
 
     /// The innermost function at a position, and the position.
-    fn frame(&mut self, function: &Function, position: &Position<'_>) -> Option<Frame> {
+    pub(super) fn frame(&mut self, function: &Function, position: &Position<'_>) -> Option<Frame> {
         let frames = collect_frames(
             self.index,
             &self.expressions.names,

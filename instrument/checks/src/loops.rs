@@ -172,13 +172,7 @@ fn plant_loop<'w>(
     } = counted;
     let around: Vec<&Loop> = nest.around(l).take(MAX_AROUND).collect();
     let around = describe_around(planter, &merge, &position, &around);
-    let place = Place {
-        block: l.header,
-        offset,
-        guarded: merge,
-        position,
-        is_of_fault: false,
-    };
+    let place = Place::new(l.header, offset, (merge, position));
     let sanitize = &planter.options().sanitize;
     let (budget, timeout) = (sanitize.loop_budget, sanitize.loop_timeout);
     let used_up = message(planter, "loop budget of %u iterations is used up", budget, &around);

@@ -154,7 +154,7 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, PlantedAborts)> {
         self.planted.warnings.extend(self.searches.warning());
-        if self.planted.checks.is_empty() {
+        if self.planted.aborts.is_empty() {
             // Code that prepares checks is not used.
             return Ok((Edits::default(), self.planted));
         }

@@ -20,17 +20,25 @@ pub(super) struct Place<'w> {
     pub(super) position: Position<'w>,
     /// Whether the test is of a fault that code in front of the place computes: it cannot be made earlier.
     pub(super) is_of_fault: bool,
+    /// The position of the one effect of the fault.
+    pub(super) effect: Option<Position<'w>>,
 }
 
 impl<'w> Place<'w> {
-    /// The place of a check of `guarded` at a point.
-    pub(super) fn of_point(point: &EffectPoint, guarded: Inst<'w>, position: Position<'w>) -> Self {
+    /// The place of a check of `guarded` in front of the instruction at `offset`.
+    pub(super) fn new(block: BlockIndex, offset: usize, (guarded, position): (Inst<'w>, Position<'w>)) -> Self {
         Self {
-            block: point.block,
-            offset: point.offset,
+            block,
+            offset,
             guarded,
             position,
             is_of_fault: false,
+            effect: None,
         }
+    }
+
+    /// The place of a check of `guarded` at a point.
+    pub(super) fn of_point(point: &EffectPoint, guarded: Inst<'w>, position: Position<'w>) -> Self {
+        Self::new(point.block, point.offset, (guarded, position))
     }
 }

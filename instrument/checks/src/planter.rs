@@ -111,7 +111,7 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
     }
 
     /// The position in the source of an instruction of a block. Amortised O(1) if the word offsets of a block ascend.
-    fn position(&mut self, block: BlockIndex, offset: usize) -> Position<'w> {
+    pub(super) fn position(&mut self, block: BlockIndex, offset: usize) -> Position<'w> {
         let start = self.index.blocks.get(block).map_or(0, |block| block.offset);
         let (from, mut position) = match self.last_position.take() {
             Some((of, from, position)) if of == block && from <= offset => (from, position),

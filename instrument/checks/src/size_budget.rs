@@ -61,7 +61,7 @@ fn too_frequent(index: &Index<'_>, selected: Checks, edits: &Edits, planted: &Pl
     if selected != Checks::defaults() || is_small {
         return None;
     }
-    let sites = |row: &CheckRow| planted.checks.values().filter(|name| **name == row.name).count();
+    let sites = |row: &CheckRow| planted.aborts.values().filter(|abort| abort.check == row.name).count();
     let counted = CHECKS.iter().map(|row| (row.check, sites(row)));
     counted.max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0)
 }

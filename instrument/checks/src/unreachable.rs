@@ -24,13 +24,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
         let Some(position) = planter.selected_position(block, &inst) else {
             continue;
         };
-        let place = Place {
-            block,
-            offset: inst.offset,
-            guarded: inst,
-            position,
-            is_of_fault: false,
-        };
+        let place = Place::new(block, inst.offset, (inst, position));
         let message = Message::new("code that was declared unreachable is reached");
         planter.plant(Check::Unreachable, &place, message, |out| {
             let bool = out.bool();

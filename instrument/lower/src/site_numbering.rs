@@ -165,6 +165,18 @@ impl SiteBuilder<'_, '_> {
         self.with_values
             .push(of_abort.and_then(|values| values.split(&mut message)));
         check_message(index, self.inputs.options, &abort)?;
+        let planted = of_abort.map_or(abort.message(), |values| values.message);
+        let planted = self.inputs.planted.aborts.get(&planted);
+        // The site of a fault is where its operation is.
+        let operation = planted.filter(|planted| planted.used_in.is_some());
+        let of_operation = operation.and_then(|planted| index.function_with(planted.operation?));
+        let of_operation = of_operation.filter(|of_operation| *of_operation != number);
+        let mut own_callers = None;
+        let reach = self.graph.reach.get(number);
+        let (number, callers) = match of_operation {
+            Some(of_operation) => (of_operation, &mut own_callers),
+            None => (number, callers),
+        };
         let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
         let mut frames = collect_frames(index, self.names, of_site, position, &mut self.texts);
         let mut innermost = frames.remove(0);
@@ -181,7 +193,6 @@ impl SiteBuilder<'_, '_> {
         frames.extend_from_slice(callers);
         frames.truncate(MAX_FRAMES);
         frames.reverse();
-        let reach = self.graph.reach.get(number);
         self.sites.push(Site {
             template: None,
             id: SiteId(self.sites.len() as u32),
@@ -193,10 +204,8 @@ impl SiteBuilder<'_, '_> {
             snippet,
             message,
             text: message_text::text(index, abort.message()),
-            check: self
-                .inputs
-                .planted
-                .check_of(of_abort.map_or(abort.message(), |values| values.message)),
+            check: planted.map(|planted| planted.check.to_owned()),
+            used_in: planted.and_then(|planted| planted.used_in.clone()),
             values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
         });
         Ok(())

@@ -152,13 +152,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
         if !planter.is_plantable(block) {
             continue;
         }
-        let place = Place {
-            block,
-            offset: inst.end(),
-            guarded: inst,
-            position,
-            is_of_fault: false,
-        };
+        let place = Place::new(block, inst.end(), (inst, position));
         write_arrival(planter, &inst, counter);
         let quoted = (!position.has_line()).then(|| quote(&inst));
         let ModulePlanter { out, shared_words, .. } = &mut *planter.module;

@@ -10,7 +10,7 @@ use super::{ClassTest, Faulty};
 use crate::place::Place;
 use crate::planter::Planter;
 use crate::scalars::{Scalar, float_type, quote, write_not_finite};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use vkabort_analysis::effects::{Carrier, EffectPoint, TestedCarrier};
 use vkabort_analysis::view::path::{Path, type_at};
@@ -34,8 +34,8 @@ struct Noted {
     variable: Id,
     /// The operations that may have one, and whether their operands can be shown.
     aborts: Vec<Abort>,
-    /// Word offsets at which they are noted.
-    offsets: BTreeSet<usize>,
+    /// The effects at which they are noted, by word offset.
+    effects: BTreeMap<usize, BlockIndex>,
 }
 
 /// Plants the tests of a function.
@@ -73,11 +73,25 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         for (at, is_direct) in aborts {
             match loop_without(writer, at, test.block) {
                 Some(of) => note(writer, (&mut behind_loops, of), &point, (fault, (at, is_direct))),
-                None => plant_abort(writer, &point, (fault, at, is_direct)),
+                None => plant_abort(writer, (&point, Some(&point)), (fault, at, is_direct)),
             }
         }
     }
-    for ((from, header), Noted { variable, aborts, .. }) in behind_loops {
+    for (
+        (from, header),
+        Noted {
+            variable,
+            aborts,
+            effects,
+        },
+    ) in behind_loops
+    {
+        // Which one of several effects has noted a fault is not known.
+        let only = effects.iter().next().filter(|_| effects.len() == 1);
+        let only = only.map(|(offset, block)| EffectPoint {
+            block: *block,
+            offset: *offset,
+        });
         for (block, offset) in writer.planter.exits_of(from, header) {
             let fault = writer.planter.insert(offset, |out| {
                 let uint = out.uint();
@@ -85,7 +99,7 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             });
             let point = EffectPoint { block, offset };
             for (at, is_direct) in &aborts {
-                plant_abort(writer, &point, (fault, *at, *is_direct));
+                plant_abort(writer, (&point, only.as_ref()), (fault, *at, *is_direct));
             }
         }
     }
@@ -133,7 +147,7 @@ fn note(
         Noted {
             variable,
             aborts: Vec::new(),
-            offsets: BTreeSet::new(),
+            effects: BTreeMap::new(),
         }
     });
     // The operation is not executed again before the end of the loop: its operands stay.
@@ -141,7 +155,7 @@ fn note(
         Some((_, all_direct)) => *all_direct &= is_direct,
         None => noted.aborts.push((at, is_direct)),
     }
-    if !noted.offsets.insert(point.offset) {
+    if noted.effects.insert(point.offset, point.block).is_some() {
         return;
     }
     let variable = noted.variable;
@@ -220,10 +234,10 @@ fn not_finite(out: &mut Emitter, index: &Index<'_>, value: Id, (faults, paths): 
     largest
 }
 
-/// Plants the abort of an operation that is taken if a fault is one of its own.
+/// Plants the abort of an operation, which is taken if a fault is one of its own. `effect`: the effect of the fault, if there is one only.
 fn plant_abort(
     writer: &mut FaultWriter<'_, '_, '_, '_>,
-    point: &EffectPoint,
+    (point, effect): (&EffectPoint, Option<&EffectPoint>),
     (fault, at, is_direct): (Id, usize, bool),
 ) {
     let first = writer.faults.number(at);
@@ -240,8 +254,10 @@ fn plant_abort(
     let (inst, check, position, origin) = (*inst, *check, *position, Rc::clone(origin));
     let planter = &mut *writer.planter;
     let index = planter.index;
+    let effect = effect.map(|effect| planter.position(effect.block, effect.offset));
     let place = Place {
         is_of_fault: true,
+        effect,
         ..Place::of_point(point, inst, position)
     };
     let found = Found {

@@ -7,7 +7,9 @@ use crate::message::Message;
 use crate::module::{ModulePlanter, Planting};
 use crate::place::Place;
 use vkabort_options::Check;
+use vkabort_record::site::Frame;
 use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::planted_aborts::PlantedAbort;
 use vkabort_spirv::edit::rematerialize_handles::Split;
 use vkabort_spirv::operands::result_index;
 use vkabort_spirv::{Id, Inst, op};
@@ -99,7 +101,6 @@ impl<'w> Planter<'_, '_, 'w> {
             messages,
             barriers,
             unstored,
-            planted,
             ..
         } = &mut *self.module;
         out.write_position(&place.position);
@@ -110,10 +111,27 @@ impl<'w> Planter<'_, '_, 'w> {
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
-        planted.checks.insert(id, check.name());
-        if let Some(operation) = result_of(&place.guarded) {
-            planted.operations.insert(id, operation);
-        }
+        self.add_planted(id, check, place);
+    }
+
+    /// Lists an abort by its message.
+    fn add_planted(&mut self, message: Id, check: Check, place: &Place<'w>) {
+        let operation = result_of(&place.guarded);
+        let effect = place.effect.as_ref();
+        let used_in = effect.and_then(|effect| {
+            let of_operation = operation.and_then(|operation| self.index.function_with(operation));
+            let of_operation = of_operation.and_then(|function| self.index.functions.get(function));
+            let places = &mut self.module.places;
+            let origin = places.frame(of_operation.unwrap_or(self.function), &place.position);
+            let used_in = places.frame(self.function, effect)?;
+            is_elsewhere(&used_in, &origin?).then_some(used_in)
+        });
+        let planted = PlantedAbort {
+            check: check.name(),
+            operation,
+            used_in,
+        };
+        self.module.planted.aborts.insert(message, planted);
     }
 
     /// Ends code whose last block continues the block of a place.
@@ -170,9 +188,15 @@ impl<'w> Planter<'_, '_, 'w> {
         );
         out.write_position(&behind);
         out.place(|code| edits.insert(place.offset, code));
-        planted.checks.insert(guard.message, check.name());
         planted.guards.insert(guard.function);
+        self.add_planted(guard.message, check, place);
     }
+}
+
+/// Whether a place is not in the line of another one.
+fn is_elsewhere(place: &Frame, other: &Frame) -> bool {
+    let line = |frame: &Frame| frame.location.as_ref().map(|at| (at.file.clone(), at.line));
+    place.function != other.function || line(place) != line(other)
 }
 
 /// The result of an instruction that has one.

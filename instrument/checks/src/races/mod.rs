@@ -76,13 +76,7 @@ pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
             .filter(|_| planter.is_plantable(block));
         let Some(position) = position else { continue };
         for recorded in accesses {
-            let place = Place {
-                block,
-                offset: inst.offset,
-                guarded: inst,
-                position,
-                is_of_fault: false,
-            };
+            let place = Place::new(block, inst.offset, (inst, position));
             stretches.add(place, recorded);
         }
     }

@@ -138,7 +138,8 @@ impl Pass<'_, '_> {
         };
         let mut values = SiteValues::default();
         // The message of a planted check has the values of its own condition.
-        if self.planted.check_of(abort.message()).is_none()
+        let planted = self.planted.aborts.get(&abort.message());
+        if planted.is_none()
             && let Some(edge) = deciding_edge(flow, at)
             && let Some(predicate) = Writer::new(flow, self.expressions).write(&edge)
         {
@@ -146,8 +147,8 @@ impl Pass<'_, '_> {
         }
         let position = self.index.position(block, abort.offset);
         if self.options.values == Values::On || position.has_line() {
-            let operation = self.planted.operation_of(abort.message()).and_then(|operation| {
-                let offset = self.index.def(operation)?.offset;
+            let operation = planted.and_then(|planted| {
+                let offset = self.index.def(planted.operation?)?.offset;
                 Some((flow.block_at(offset)?, offset))
             });
             let (candidates, more) = variables().at(flow, self.expressions, &position, at, operation);

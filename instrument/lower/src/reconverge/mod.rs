@@ -131,12 +131,8 @@ fn warning(index: &Index<'_>, unprotected: &[(Id, Obstacle)]) -> Option<String> 
 fn by_function<'e>(index: &Index<'_>, exits: &'e [ExitBlock]) -> BTreeMap<FunctionIndex, Vec<&'e ExitBlock>> {
     let mut all: BTreeMap<FunctionIndex, Vec<&ExitBlock>> = BTreeMap::new();
     for exit in exits {
-        let Some(offset) = index.def(exit.label).map(|inst| inst.offset) else {
-            continue;
-        };
-        let functions = index.functions.values();
-        if let Some(position) = functions.partition_point(|f| f.offset <= offset).checked_sub(1) {
-            all.entry(FunctionIndex::from_usize(position)).or_default().push(exit);
+        if let Some(function) = index.function_with(exit.label) {
+            all.entry(function).or_default().push(exit);
         }
     }
     all

@@ -4,14 +4,24 @@ use super::runtime_hooks::RuntimeHooks;
 use crate::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_record::shared_access::SharedAccess;
+use vkabort_record::site::Frame;
+
+/// An abort that a check has planted.
+#[derive(Debug)]
+pub struct PlantedAbort {
+    /// Name of the check.
+    pub check: &'static str,
+    /// The result of the operation that the check is of, whose position is that of the site.
+    pub operation: Option<Id>,
+    /// Where the fault of the operation has its effect, if that is elsewhere.
+    pub used_in: Option<Frame>,
+}
 
 /// Planted aborts, by ids that later passes keep until the sites are numbered.
 #[derive(Debug, Default)]
 pub struct PlantedAborts {
-    /// Name of the check by the message of its aborts.
-    pub checks: HashMap<Id, &'static str>,
-    /// The result of the operation that a check is of, by the message of its aborts. Its position is that of the site.
-    pub operations: HashMap<Id, Id>,
+    /// The aborts, by their messages. Any other abort is the application's.
+    pub aborts: HashMap<Id, PlantedAbort>,
     /// Functions that only test a condition and abort, each called once. The sites of their aborts are at the call.
     pub guards: HashSet<Id>,
     /// The accesses that messages of races name by their number.
@@ -24,16 +34,4 @@ pub struct PlantedAborts {
     pub fault_variables: HashSet<Id>,
     /// The planted functions that the runtime completes.
     pub hooks: RuntimeHooks,
-}
-
-impl PlantedAborts {
-    /// The result of the operation of which a check planted an abort with a message.
-    pub fn operation_of(&self, message: Id) -> Option<Id> {
-        self.operations.get(&message).copied()
-    }
-
-    /// Name of the check that planted an abort with a message. `None`: the application wrote it.
-    pub fn check_of(&self, message: Id) -> Option<String> {
-        self.checks.get(&message).map(|name| (*name).to_owned())
-    }
 }

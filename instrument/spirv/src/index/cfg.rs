@@ -14,6 +14,13 @@ impl<'a> Index<'a> {
         Some(FunctionIndex::from_usize(position.ok()?))
     }
 
+    /// The function that contains the definition of an id. O(log(functions)).
+    pub fn function_with(&self, id: Id) -> Option<FunctionIndex> {
+        let offset = self.def(id)?.offset;
+        let behind = self.functions.values().partition_point(|f| f.offset <= offset);
+        behind.checked_sub(1).map(FunctionIndex::from_usize)
+    }
+
     /// The blocks of a function.
     pub fn blocks_of(&self, function: &Function) -> &[Block] {
         self.blocks.run(function.blocks)
