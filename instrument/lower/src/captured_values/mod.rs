@@ -40,6 +40,7 @@ use predicate::{Operand, Piece, Predicate, Writer};
 use send::{FIRST_ELEMENTS, Pass, Sender};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
+use std::iter;
 use stores::Parameters;
 use tail::{Tail, TailTypes, holds_only_scalars};
 use variables::Variables;
@@ -54,10 +55,14 @@ use vkabort_spirv::edit::abort_values::{AbortValues, ValuesOfAbort};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::Result;
+use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::index::source_text::Texts;
 use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::index::{Block, Index};
 use vkabort_spirv::op;
+
+/// Blocks of planted tests that follow each other at most.
+const MAX_TESTS: usize = 16;
 
 /// Adds values to the aborts of a module.
 ///
@@ -109,7 +114,7 @@ pub fn add_values(index: &Index<'_>, options: &Options, planted: &PlantedAborts)
     Ok((edits, found))
 }
 
-impl Pass<'_, '_> {
+impl<'w> Pass<'_, 'w> {
     /// Adds values to the abort that ends `block`.
     fn add_to<'v>(
         &mut self,
@@ -145,9 +150,14 @@ impl Pass<'_, '_> {
         {
             values.condition = Some(self.send_condition(&mut sender, predicate));
         }
-        let position = self.index.position(block, abort.offset);
+        // Variables are shown as they are at the effect of a fault, and otherwise as the operation of a check has seen them.
+        let is_elsewhere = planted.is_some_and(|planted| planted.used_in.is_some());
+        let position = match is_elsewhere {
+            true => self.position_in_front(flow, at),
+            false => self.index.position(block, abort.offset),
+        };
         if self.options.values == Values::On || position.has_line() {
-            let operation = planted.and_then(|planted| {
+            let operation = planted.filter(|_| !is_elsewhere).and_then(|planted| {
                 let offset = self.index.def(planted.operation?)?.offset;
                 Some((flow.block_at(offset)?, offset))
             });
@@ -169,6 +179,16 @@ impl Pass<'_, '_> {
             self.found.insert(block, of_abort);
         }
         Ok(())
+    }
+
+    /// The position in force in front of the test that leads to a block. The test itself has none.
+    fn position_in_front(&self, flow: &FunctionView<'_, '_>, block: BlockIndex) -> Position<'w> {
+        let blocks = iter::successors(flow.graph.immediate_dominator(block), |at| {
+            flow.graph.immediate_dominator(*at)
+        });
+        let blocks = blocks.take(MAX_TESTS).filter_map(|at| self.index.blocks.get(at));
+        let mut positions = blocks.map(|block| self.index.position(block, block.terminator));
+        positions.find(Position::has_line).unwrap_or_default()
     }
 
     fn send_condition(&mut self, sender: &mut Sender<'_, '_, '_>, predicate: Predicate) -> Condition {
