@@ -301,6 +301,9 @@ fn places(table: &SiteTable) -> String {
         if let Some(snippet) = site.snippet.as_ref().filter(|snippet| snippet.statement.is_some()) {
             text += &format!(";   {snippet:?}\n");
         }
+        if let Some(used) = &site.used_in {
+            text += &format!(";   used in {} at {}\n", used.function, place(&used.location));
+        }
         text += &values(&site.values);
         for frame in site.callers.iter().rev() {
             text += &format!(";   from {} at {}\n", frame.function, place(&frame.location));

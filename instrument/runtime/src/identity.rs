@@ -170,7 +170,9 @@ fn load_input(
             added.push((input.built_in, variable));
             variable
         });
-        interface.added.push(variable);
+        if !interface.added.contains(&variable) {
+            interface.added.push(variable);
+        }
         variable
     });
     load_words(index, variable, input, out)

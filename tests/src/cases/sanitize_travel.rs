@@ -1,8 +1,11 @@
 //! Faults that travel: each is reported where it begins, if it has an effect, and where it has none there is no report.
 
 use super::checked_body::{compile, expect, fault, optimized_fault, optimized_silent, silent_if};
+use super::support::{marked, run, without_abort};
 use crate::assembly::assemble_file;
 use crate::case::{Case, cases};
+use crate::glsl_debug::{self, Form};
+use crate::vk::Gpu;
 use anyhow::Result;
 
 const DIVIDE: &[(&str, &str)] = &[("sanitize", "divide")];
@@ -36,6 +39,14 @@ pub(super) const CASES: &[Case] = cases! {
         set(DIVIDE), logs(&["division by zero: `8` / `zero` is 8 / 0"]);
     "sanitize_travel::through_a_structure" => fault(gpu, shader, "Pair p, q; p.one = 3u; p.more[1] = 4u / zero; q = p; if (word < 10u) { result = q.more[word & 1u]; }"),
         set(DIVIDE), logs(&["division by zero: `4` / `zero` is 4 / 0"]);
+    "sanitize_travel::used_in_another_function" => used(gpu, Form::NonSemantic), set(INITIALIZED),
+        logs(&["--> used.comp:8:9", "= used at: used.comp:16, in `main`", "= values: result = ", "function `sum` called from `main` (used.comp:13)"]);
+    "sanitize_travel::used_in_another_function_with_lines" => used(gpu, Form::Lines), set(INITIALIZED),
+        logs(&["--> used.comp:8", "= used at: used.comp:16, in `main`", "function `sum` called from `main` (used.comp:13)"]);
+    "sanitize_travel::used_at_another_line" => used(gpu, Form::Lines), set(DIVIDE),
+        logs(&["--> used.comp:18", "= used at: used.comp:21", "= values: total = "]);
+    "sanitize_travel::used_behind_a_loop" => used(gpu, Form::Lines), set(SHIFT),
+        logs(&["--> used.comp:23", "= used at: used.comp:25"]);
     "sanitize_travel::through_a_copy_of_memory" => expect(gpu, &assembly("copied_fault")?, &[3], false),
         set(DIVIDE), logs(&["division by zero"]);
     "sanitize_travel::what_is_stored_in_two_ways" => expect(gpu, &assembly("aliased_parameters")?, &[3, 40], true),
@@ -84,6 +95,43 @@ fn shader(body: &str) -> Result<Vec<u32>> {
         void add(inout uint v) { v += 1u; }";
     let start = "uint zero = word - 7u, parts[4] = uint[](1u, 2u, 3u, 4u);";
     compile(declarations, start, body)
+}
+
+/// Faults with effects elsewhere, in the invocations whose word is 7.
+fn used(gpu: &Gpu, form: Form) -> Result<()> {
+    let text = "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+uint sum(uint word) {
+    uint acc;
+    if (word != 7u) { acc = 0u; }
+    for (uint k = 0u; k < 4u; k++) {
+        acc += k;
+    }
+    return acc;
+}
+void main() {
+    uint i = gl_GlobalInvocationID.x, word = words[i], zero = word - 7u, result = sum(word);
+    if (word < 10u) {
+        // The sum that begins with nothing.
+        words[i] = result;
+    }
+    uint q = 100u / zero;
+    uint total = q + 1u;
+    if (word < 10u)
+        words[i] = total;
+    uint one = 1u;
+    uint shifted = one << (word == 7u ? 40u : 3u);
+    for (uint k = 0u; k < word; k++) {
+        if (k > 5u) { words[i] = shifted; }
+    }
+    words[i] = 1000u;
+}
+";
+    let spirv = glsl_debug::compile_text("used.comp", text, form)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[3]))?
+        .succeeded()
+        .map(|_| ())
 }
 
 fn assembly(name: &str) -> Result<Vec<u32>> {
