@@ -1,6 +1,7 @@
 //! Declaration of a case, and the environment variables that the parent of its process passes.
 
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 pub use vkabort_runner::{Case, Context, Layers, Schedule, Skip, cases};
 
 /// Environment variable with a process's share of long lists of inputs: `1/3` is the second third. Default: all inputs.
@@ -20,6 +21,16 @@ pub const RUNNER: &str = "VKABORT_RUNNER";
 
 /// Whether the process ends with a device by design, which a check for leaks asks.
 pub static LEAKS: AtomicBool = AtomicBool::new(false);
+
+/// The seconds of [`SECONDS`].
+pub fn seconds() -> Option<u64> {
+    std::env::var(SECONDS).ok()?.parse().ok()
+}
+
+/// Whether those seconds have passed since `start`.
+pub fn is_over(start: Instant) -> bool {
+    seconds().is_some_and(|seconds| start.elapsed() >= Duration::from_secs(seconds))
+}
 
 /// Factor of time limits: more than 1 under a [`RUNNER`].
 pub fn slowdown() -> u32 {

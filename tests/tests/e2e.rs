@@ -10,7 +10,7 @@ use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, write_manifest};
 use vkabort_test_kit::layer::{LIBRARY_FILE, Layer, write_manifests};
 use vkabort_test_kit::{i686, target, wine};
-use vkabort_tests::case::{RUNNER, slowdown};
+use vkabort_tests::case::{RUNNER, seconds, slowdown};
 use vkabort_tests::harness::{self, Placement, System, Target};
 use vkabort_tests::{cases, glsl_request, shader_cache};
 
@@ -93,7 +93,7 @@ fn run() -> Result<ExitCode> {
         shader_cache: Some(shader_cache::folder()?),
         settings: Vec::new(),
         share: (0, 1),
-        seconds: None,
+        seconds: seconds(),
     };
     let trials = harness::trials(&cases, &builds.test_driver, &base);
     let conclusion = libtest_mimic::run(&arguments, trials);

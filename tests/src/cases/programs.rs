@@ -4,14 +4,14 @@
 //! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
 
 use super::program_runner::{Outcome, check};
-use crate::case::{Case, Context, SECONDS, SHARE, cases};
+use crate::case::{Case, Context, SHARE, cases, is_over};
 use crate::program::{Language, Program, is_valid};
 use crate::slang::Slang;
 use crate::vk::Gpu;
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
 use std::ffi::CString;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use vkabort_instrument::{ErrorKind, Options, Outcome as Instrumentation, instrument};
 use vkabort_oracle::check::Subject;
 use vkabort_oracle::check::compute_run::INVOCATIONS;
@@ -166,11 +166,9 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
 
 fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
     let (mut passed, mut messages, mut invalid, mut failures) = (0, 0, 0, Vec::new());
-    let (start, limit) = (Instant::now(), std::env::var(SECONDS).ok());
-    let limit = limit.and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
+    let start = Instant::now();
     let mut all = 0;
-    let is_over = || limit.is_some_and(|limit| start.elapsed() >= limit);
-    for seed in seeds(PROGRAMS).take_while(|_| !is_over()) {
+    for seed in seeds(PROGRAMS).take_while(|_| !is_over(start)) {
         all += 1;
         let choices = &mut Choices::seeded(seed);
         match run(seed, choices) {
@@ -190,7 +188,7 @@ fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
     println!("{passed} programs, {messages} messages; {invalid} invalid modules from the compiler");
     // A driver that needs seconds per program runs too few for these minimums.
     ensure!(
-        all == 1 || is_over() || passed * 8 > all && messages > all / 8,
+        all == 1 || is_over(start) || passed * 8 > all && messages > all / 8,
         "too few programs ran: {passed} of {all}, with {messages} messages"
     );
     Ok(())

@@ -7,13 +7,13 @@
 use super::deliver::{Received, open};
 use super::programs::seeds;
 use super::support::{expect_success, same_words, without_abort};
-use crate::case::{Case, Context, SECONDS, cases};
+use crate::case::{Case, Context, cases, is_over};
 use crate::program::{Fault, Language, MARK, PROBED, Probe, Program, WAYS, Way, interpret, sent_variables};
 use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers};
 use vkabort_oracle::choices::Choices;
@@ -63,12 +63,8 @@ fn programs(context: &Context, language: Language) -> Result<()> {
     let ways = WAYS.into_iter().filter(|way| way.language == language);
     let ways: Vec<Way> = ways.filter(|way| !(way.is_optimized && is_bundle)).collect();
     let (mut count, mut failures) = (Count::default(), Vec::new());
-    let limit = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok());
-    let (start, limit) = (Instant::now(), limit.map(Duration::from_secs));
-    for seed in seeds(PROGRAMS)
-        .chain(FOUND)
-        .take_while(|_| limit.is_none_or(|limit| start.elapsed() < limit))
-    {
+    let start = Instant::now();
+    for seed in seeds(PROGRAMS).chain(FOUND).take_while(|_| !is_over(start)) {
         // Each driver has every fourth seed.
         let Some(way) = ways.get((seed / 4) as usize % ways.len()) else {
             bail!("no way to compile")

@@ -2,13 +2,13 @@
 //! equal results and no report, and compile in a time that is bounded by that of the plain module.
 //!
 //! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=2000` runs more programs of each shape, `VKABORT_PROGRAM_SEED=17` a single one, and
-//! `VKABORT_PROGRAM_CHECKS=races` a single set of checks.
+//! `VKABORT_PROGRAM_CHECKS=races` a single set of checks. `VKABORT_SECONDS=7000` gives each case the time for many.
 
 use super::deliver::Received;
 use super::programs::seeds;
 use super::settings::text;
 use super::support::{expect_success, same_words};
-use crate::case::{Case, Context, SECONDS, cases};
+use crate::case::{Case, Context, cases, is_over};
 use crate::processor_time::processor_time;
 use crate::program::shape::shape_program;
 use crate::program::{Language, is_valid};
@@ -98,16 +98,14 @@ fn programs(context: &Context, shape: Shape) -> Result<()> {
     let plain = device(&plain)?;
     let checked: Vec<Device<'_>> = checked.iter().map(device).collect::<Result<_>>()?;
     let slang = Slang::find().ok();
-    let limit = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok());
-    let (start, limit) = (Instant::now(), limit.map(Duration::from_secs));
-    let is_over = || limit.is_some_and(|limit| start.elapsed() >= limit);
+    let start = Instant::now();
     let driver = plain.gpu.driver();
     // They give some invocations that have left a loop the values of others that have not, in plain modules too.
     let is_wrong_behind_loops = driver[0].contains("SwiftShader") || driver[1].starts_with("Mesa 22.");
     let may_be_miscompiled = matches!(shape, Shape::DivergentLoops | Shape::Callees) && is_wrong_behind_loops;
     let (mut count, mut miscompiled, mut unknown) = (0, 0, 0);
     let (mut failures, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
-    for seed in seeds(PROGRAMS).take_while(|_| !is_over()) {
+    for seed in seeds(PROGRAMS).take_while(|_| !is_over(start)) {
         let program = program(shape, seed, slang.as_ref()).with_context(|| format!("seed {seed}"))?;
         let Some(program) = program else { continue };
         let expected = interpret(&program, seed)?;
@@ -157,7 +155,7 @@ fn programs(context: &Context, shape: Shape) -> Result<()> {
         slowest.0, slowest.1
     );
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
-    ensure!(count + miscompiled > 0 || is_over(), "no program ran");
+    ensure!(count + miscompiled > 0 || is_over(start), "no program ran");
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use crate::case::{Case, Schedule, slowdown};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use vkabort_runner::{CaseResult, Outcome, Runner};
 use vkabort_test_kit::drivers::{Driver, are_required};
 use vkabort_test_kit::e2e_failures;
@@ -35,6 +36,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
         jobs.sort_by_key(|(placement, case)| (placement.name(), case.settings));
         for (placement, case) in jobs {
             let limit = case.limit * target.system.slowdown() * slowdown();
+            let limit = limit + Duration::from_secs(target.seconds.unwrap_or_default());
             let case = Case { limit, ..*case };
             let target = Target {
                 driver: Some(driver.clone()),
