@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{aborting, big, endless, folder, little, plain, run_in, vkabort};
+use common::{aborting, big, endless, folder, little, plain, run_in, unstored, vkabort};
 use serde_json::Value as Json;
 
 #[test]
@@ -42,6 +42,13 @@ fn modules_without_a_place_for_checks_are_copied() {
         assert_eq!(run.stdout, little(&words));
         run.says("standard input: no place for these checks, copied unchanged");
     }
+    let run = vkabort(
+        &["sanitize", "-", "-o", "-", "--checks", "initialized"],
+        &little(&unstored()),
+    )
+    .ok();
+    assert_eq!(run.stdout, little(&unstored()));
+    run.says("standard input: warning: checks are left out: variables of which not all stores are followed");
     let run = vkabort(&["sanitize", "-", "-o", "-", "--checks", "breaks"], &little(&endless())).ok();
     assert_eq!(run.stdout, little(&endless()));
     let filter = ["sanitize", "-", "-o", "-", "--sanitize-filter", "ignore entry=main"];

@@ -51,7 +51,9 @@ mod outcome;
 mod pipeline;
 
 pub use check::{Checked, Finding, Rule, check};
-pub use outcome::{AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotSanitized, Outcome, Place};
+pub use outcome::{
+    AfterPass, ClaimCompact, ClaimPrints, Hooks, Instrumented, NotPrinted, NotSanitized, Outcome, Place, Unplanted,
+};
 use std::collections::{BTreeMap, BTreeSet};
 pub use vkabort_options::{
     Arena, CHECKS, Check, CheckRow, Checks, DEFAULT_HANG_ITERATIONS, DEFAULT_LOOP_BUDGET, DEFAULT_SHARED_MEMORY,

@@ -1,5 +1,6 @@
 //! The result of a rewrite, and the functions that a rewrite calls.
 
+use std::fmt;
 use vkabort_options::PrintNumbers;
 use vkabort_record::site::{CodeHash, SiteTable};
 
@@ -40,8 +41,26 @@ pub struct Instrumented {
 pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
 /// Stores words where the device can read them, and returns their device address.
 pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
+/// Why a module has no checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unplanted<'a> {
+    /// They cannot be planted, or the module would be refused with them.
+    Refused(&'a str),
+    /// Those that have a place in it are all left out.
+    LeftOut(&'a str),
+}
+
+impl fmt::Display for Unplanted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(reason) | Self::LeftOut(reason)) = self;
+        f.write_str(reason)
+    }
+}
+
 /// Called with the reason why a module is not sanitized. It is then rewritten as if no check were selected.
-pub type NotSanitized<'a> = dyn FnMut(&str) + 'a;
+pub type NotSanitized<'a> = dyn FnMut(Unplanted<'_>) + 'a;
+/// Called with the reason why the prints of a module cannot be rewritten.
+pub type NotPrinted<'a> = dyn FnMut(&str) + 'a;
 
 /// Whether code may write compact records.
 pub type ClaimCompact<'a> = dyn FnMut(CodeHash) -> bool + 'a;
@@ -64,5 +83,5 @@ pub struct Hooks<'a> {
     /// Asked before prints are rewritten. Without it, both begin at 0.
     pub claim_prints: Option<&'a mut ClaimPrints<'a>>,
     /// Called with the reason if prints cannot be rewritten. They then stay as they are.
-    pub not_printed: Option<&'a mut NotSanitized<'a>>,
+    pub not_printed: Option<&'a mut NotPrinted<'a>>,
 }

@@ -7,7 +7,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use crate::outcome::{Hooks, Instrumented, Outcome};
+use crate::outcome::{Hooks, Instrumented, Outcome, Unplanted};
 use attempts::make_attempts;
 use facts::Fact;
 use state::{Module, Pass, State, selected};
@@ -128,7 +128,7 @@ fn rewrite_with(
     let left_out = std::mem::take(&mut facts.planted.warnings);
     if !is_changed {
         if let Some(not_sanitized) = hooks.not_sanitized.as_mut().filter(|_| !left_out.is_empty()) {
-            not_sanitized(&left_out.join("; "));
+            not_sanitized(Unplanted::LeftOut(&left_out.join("; ")));
         }
         return Ok(Outcome::Unchanged);
     }

@@ -5,8 +5,8 @@ use crate::golden_diff::can_show;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{
-    Arena, Feature, Hooks, LoopPoll, LoopTimeout, LoweredFeatures, Options, Outcome, Prints, Trap, Values,
-    instrument_with,
+    Arena, Feature, Hooks, LoopPoll, LoopTimeout, LoweredFeatures, NotSanitized, Options, Outcome, Prints, Trap,
+    Values, instrument_with,
 };
 use vkabort_test_kit::spirv_tools::TargetEnv;
 
@@ -170,7 +170,7 @@ impl<'t> GoldenCase<'t> {
         &self,
         words: &[u32],
         after_pass: &mut dyn FnMut(&'static str, &[u32]),
-        not_sanitized: &mut dyn FnMut(&str),
+        not_sanitized: &mut NotSanitized<'_>,
     ) -> vkabort_instrument::Result<Outcome> {
         let mut not_printed = |reason: &str| panic!("prints are refused: {reason}");
         let mut next = self.constant_memory;

@@ -28,7 +28,9 @@
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
-use vkabort_instrument::{Checks, LOWERED, LoweredFeatures, Options, Outcome, Values, instrument, scan, sites};
+use vkabort_instrument::{
+    Checks, LOWERED, LoweredFeatures, Options, Outcome, Unplanted, Values, instrument, scan, sites,
+};
 use vkabort_oracle::disassemble::disassemble_with_rspirv;
 use vkabort_oracle::words::without_extensions;
 use vkabort_record::message_type::Type;
@@ -90,7 +92,7 @@ fn check(path: &Path) -> Result<()> {
     let mut after_passes = Vec::new();
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
     let mut reason = String::new();
-    let mut not_sanitized = |text: &str| reason = format!("; not sanitized: {text}\n");
+    let mut not_sanitized = |text: Unplanted<'_>| reason = format!("; not sanitized: {text}\n");
     let outcome = case.instrument(&words, &mut after_pass, &mut not_sanitized);
     match outcome {
         Ok(Outcome::Instrumented(out)) => {

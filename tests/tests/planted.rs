@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{
-    Check, Checks, Hooks, LoweredFeatures, Options, Outcome, instrument, instrument_with, module_hash,
+    Check, Checks, Hooks, LoweredFeatures, Options, Outcome, Unplanted, instrument, instrument_with, module_hash,
 };
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::root;
@@ -120,7 +120,7 @@ fn a_large_module_with_such_a_check_alone_is_left_alone_with_a_reason() -> Resul
     let mut options = Options::default();
     options.sanitize.checks = Checks::defaults();
     let mut reasons = Vec::new();
-    let mut keep = |reason: &str| reasons.push(reason.to_owned());
+    let mut keep = |reason: Unplanted<'_>| reasons.push(reason.to_string());
     let hooks = Hooks {
         not_sanitized: Some(&mut keep),
         ..Hooks::default()

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_instrument::SanitizeFilter;
 use vkabort_instrument::{
-    Checks, DEFAULT_LOOP_BUDGET, Hooks, Instrumented, LoweredFeatures, Options, Outcome, Sanitize, instrument_with,
+    Checks, DEFAULT_LOOP_BUDGET, Hooks, Instrumented, LoweredFeatures, Options, Outcome, Sanitize, Unplanted,
+    instrument_with,
 };
 
 /// Arguments of `vkabort sanitize`.
@@ -72,8 +73,11 @@ pub fn run(args: &SanitizeArgs) -> Result<ExitCode> {
         },
         ..Options::default()
     };
-    let mut reason = None;
-    let mut keep_reason = |text: &str| reason = Some(text.to_owned());
+    let (mut refused, mut left_out) = (None, None);
+    let mut keep_reason = |reason: Unplanted<'_>| match reason {
+        Unplanted::Refused(reason) => refused = Some(reason.to_owned()),
+        Unplanted::LeftOut(reason) => left_out = Some(reason.to_owned()),
+    };
     let hooks = Hooks {
         not_sanitized: Some(&mut keep_reason),
         ..Hooks::default()
@@ -81,8 +85,11 @@ pub fn run(args: &SanitizeArgs) -> Result<ExitCode> {
     let outcome = instrument_with(&module.words, &options, hooks);
     let name = &module.name;
     let outcome = outcome.map_err(|error| Failure::input(format!("{name}: {error}")))?;
-    if let Some(reason) = reason {
+    if let Some(reason) = refused {
         return Err(Failure::input(format!("{name}: checks cannot be planted: {reason}")));
+    }
+    if let Some(reason) = left_out {
+        io::note(&format!("{name}: warning: {reason}"));
     }
     match &outcome {
         Outcome::Unchanged if args.sites.is_some() => {

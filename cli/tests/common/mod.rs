@@ -239,6 +239,33 @@ pub fn endless() -> Vec<u32> {
     shader.module.finish()
 }
 
+/// A compute shader that stores the first element of a large array in a buffer, and may not have stored it.
+pub fn unstored() -> Vec<u32> {
+    use op::storage_class::{Private, StorageBuffer};
+    let mut shader = Shader::new();
+    let m = &mut shader.module;
+    let uint = m.uint();
+    let array = m.array(uint, 5000);
+    let pointers = [array, uint].map(|pointee| m.pointer(Private, pointee));
+    let variable = m.new_value(op::Variable, pointers[0], &[Private]);
+    let block = m.structure(&[(uint, 0)]);
+    let buffer = m.buffer(StorageBuffer, block, 0);
+    let (to_word, zero) = (m.pointer(StorageBuffer, uint), m.constant(0));
+    let [word, to, stored, from, value] = [0; 5].map(|_| m.fresh());
+    let code: [Instruction<'_>; 7] = [
+        (op::AccessChain, &[to_word, to, buffer, zero]),
+        (op::Load, &[uint, word, to]),
+        (op::AccessChain, &[pointers[1], stored, variable, word]),
+        (op::Store, &[stored, word]),
+        (op::AccessChain, &[pointers[1], from, variable, zero]),
+        (op::Load, &[uint, value, from]),
+        (op::Store, &[to, value]),
+    ];
+    let code = [&code[..], &[(op::Return, &[])]].concat();
+    shader.function(shader.main, &code);
+    shader.module.finish()
+}
+
 /// A compute shader whose `main` calls `check`, which aborts with `{code: 7, value: 0.5}` at hand.comp:12:5.
 pub fn aborting() -> Vec<u32> {
     aborting_with("")

@@ -1,6 +1,6 @@
 //! Runs the passes with less and less, until a module can be rewritten: without prints, values at aborts, or checks.
 
-use crate::outcome::{Hooks, Outcome};
+use crate::outcome::{Hooks, Outcome, Unplanted};
 use std::borrow::Cow;
 use vkabort_checks::Planting;
 use vkabort_options::{Options, Values};
@@ -94,7 +94,7 @@ impl Attempt {
         }
         let is_unchecked = self.planting == Planting::Nothing && !options.sanitize.checks.is_empty();
         if let Some(not_sanitized) = hooks.not_sanitized.as_mut().filter(|_| is_unchecked) {
-            not_sanitized(with_checks);
+            not_sanitized(Unplanted::Refused(with_checks));
         }
         if let Some(not_printed) = hooks.not_printed.as_mut().filter(|_| !self.keeps_prints) {
             not_printed(with_prints);

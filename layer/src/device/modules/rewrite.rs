@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{
-    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, PrintNumbers, has_prints, instrument_with,
-    module_hash, scan,
+    self as instrument, Feature, Hooks, Instrumented, Options, Outcome, PrintNumbers, Unplanted, has_prints,
+    instrument_with, module_hash, scan,
 };
 use vkabort_record::site::ModuleHash;
 
@@ -146,7 +146,7 @@ impl Device {
             let text = format!("printf: module {hash} keeps its prints, which the layer does not show: {reason}");
             self.instance.log.line(Level::Warning, &text);
         };
-        let mut keep_reason = |reason: &str| not_sanitized = Some(reason.to_owned());
+        let mut keep_reason = |reason: Unplanted<'_>| not_sanitized = Some(reason.to_string());
         let hooks = Hooks {
             place: Some(&mut place),
             claim_compact: Some(&mut claim_compact),

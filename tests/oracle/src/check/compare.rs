@@ -14,7 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vkabort_instrument::{
     Arena, Check, Checks, DEFAULT_VALUES_SIZE, ErrorKind, Hooks, Instrumented, LoopPoll, LoopTimeout, LoweredFeatures,
-    Options, Outcome, Place, Sanitize, Trap, Values, instrument_with,
+    Options, Outcome, Place, Sanitize, Trap, Unplanted, Values, instrument_with,
 };
 use vkabort_record::layout::{CONTROL_BYTES, TIMEOUT_TICKS, UNIT_BYTES, minimum_capacity};
 use vkabort_record::site::{Site, SiteTable};
@@ -54,7 +54,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
                 first_error.borrow_mut().get_or_insert(format!("after {pass}: {error}"));
             }
         };
-        let mut not_sanitized = |reason: &str| {
+        let mut not_sanitized = |reason: Unplanted<'_>| {
             first_error
                 .borrow_mut()
                 .get_or_insert(format!("not sanitized: {reason}"));
