@@ -19,7 +19,7 @@ use steps::{
 use vkabort_checks::Planting;
 use vkabort_lower::site_numbering::SiteInputs;
 use vkabort_lower::{
-    captured_values, constant_data, exit_loop, loop_normalize, loop_values, opaque_conditions, outline,
+    captured_values, constant_data, exit_loop, join_exits, loop_normalize, loop_values, opaque_conditions, outline,
     pointer_results, poison, site_numbering, strip,
 };
 use vkabort_options::{Options, Values};
@@ -35,7 +35,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 22] = [
+const PASSES: [Pass; 23] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("opaque_conditions", |s| s.options.opaque_conditions && s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
@@ -68,6 +68,10 @@ const PASSES: [Pass; 22] = [
         Ok((pointer_results::return_words(&m.index, m.plan(s)), None))
     }),
     Pass::new("abort", |s| s.lowers_aborts(), lower_aborts),
+    Pass::new("join_exits", |s| s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
+        let (edits, moved) = join_exits::join(&m.index, s.options, s.bound);
+        Ok((edits, Some(Fact::MovedExits(moved))))
+    }),
     Pass::new("reconverge", |s| s.facts.exits.is_some(), reconverge_exits),
     Pass::new("pointer_variables", |s| s.lowers_aborts(), |s, m, _| {
         Ok((exit_loop::pointer_variables::keep_words(&m.index, s.options, &s.facts.left_early), None))

@@ -10,6 +10,7 @@ pub mod abort;
 pub mod captured_values;
 pub mod constant_data;
 pub mod exit_loop;
+pub mod join_exits;
 pub mod loop_normalize;
 pub mod loop_values;
 pub mod opaque_conditions;

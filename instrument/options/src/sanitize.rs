@@ -186,7 +186,7 @@ pub struct Sanitize {
     pub loop_budget: u32,
     /// Counts the loops too that end soon: for drivers that end loops by such a count.
     pub counts_all_loops: bool,
-    /// Lets tests that nothing separates share a branch. Without it, each has its own.
+    /// Lets tests that nothing separates share a branch. Without it, those of the faults of a value do.
     pub joins_tests: bool,
     /// Most accesses to shared memory that [`Check::Races`] records by one loop. Each takes two words of a private array.
     pub recorded_together: u32,

@@ -1,6 +1,6 @@
 //! The facts that passes find, for the passes after them and for the host.
 
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use vkabort_lower::constant_data::SpecIds;
 use vkabort_lower::reconverge::EarlyExits;
@@ -30,6 +30,8 @@ pub(super) enum Fact {
     /// Functions for continue constructs.
     Outlined(Vec<Id>),
     LoweredAborts(LoweredAborts),
+    /// The blocks in which exits are now, by the labels of those in which they were.
+    MovedExits(HashMap<Id, Id>),
     /// Whether the module still uses constant data.
     UsesConstantData(bool),
     /// The prints of the application's module, and a table for modules without aborts.
@@ -91,6 +93,11 @@ impl Facts {
                 self.left_early = lowered.left_early;
                 for site in &mut self.sites.table.sites {
                     site.template = lowered.templates.remove(&site.id);
+                }
+            }
+            Some(Fact::MovedExits(moved)) => {
+                if let Some(exits) = &mut self.exits {
+                    exits.move_to(&moved);
                 }
             }
             Some(Fact::UsesConstantData(uses_data)) => self.uses_constant_data = uses_data,

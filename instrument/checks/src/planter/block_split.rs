@@ -31,6 +31,8 @@ pub(super) struct Test<'w> {
     pub(super) is_total: bool,
     /// Whether its words read the module's values only.
     pub(super) reads_values: bool,
+    /// Whether the test is of a fault that code in front of it has computed.
+    pub(super) is_of_fault: bool,
     /// The position of the instruction behind it.
     pub(super) behind: Position<'w>,
 }

@@ -47,6 +47,7 @@ struct JoinedTests<'w> {
     offset: usize,
     behind: Position<'w>,
     excludes_helpers: bool,
+    is_of_fault: bool,
     /// The tests, and the instructions that are repeated for each.
     tests: SmallVec<[(Test<'w>, Offsets); 4]>,
 }
@@ -75,6 +76,7 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: place.offset,
             guarded: place.guarded,
             is_total: is_total(&self.tests, condition.clone()),
+            is_of_fault: place.is_of_fault,
             reads_values: !place.is_of_fault
                 && matches!(
                     check,
@@ -121,11 +123,14 @@ impl<'w> Planter<'_, '_, 'w> {
             offset: first.offset,
             behind: first.behind,
             excludes_helpers: first.excludes_helpers,
+            is_of_fault: first.is_of_fault,
             tests: SmallVec::new(),
         };
         joined.tests.push((first, SmallVec::new()));
         while let Some(BlockSplit::Test(next)) = block_splits.peek() {
-            let may_join = self.options().sanitize.joins_tests && next.is_total;
+            // Those of the faults that a value may have are alternatives, of which one fails.
+            let are_of_fault = joined.is_of_fault && next.is_of_fault && next.offset == joined.offset;
+            let may_join = (self.options().sanitize.joins_tests || are_of_fault) && next.is_total;
             if !may_join || next.excludes_helpers != joined.excludes_helpers {
                 break;
             }

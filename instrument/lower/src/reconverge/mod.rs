@@ -35,7 +35,7 @@ mod waits;
 use detours::Detours;
 use flow::Flow;
 use rewrite::rewrite;
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use values::Obstacle;
 use vkabort_analysis::exit_plan::{ExitBlock, ExitKind};
@@ -57,6 +57,17 @@ pub struct EarlyExits {
     pub blocks: Vec<ExitBlock>,
     /// Labels of the headers of waiting loops.
     pub headers: HashSet<Id>,
+}
+
+impl EarlyExits {
+    /// Names the blocks in which exits are after they have moved, each once.
+    pub fn move_to(&mut self, moved: &HashMap<Id, Id>) {
+        let mut seen = HashSet::default();
+        self.blocks.retain_mut(|exit| {
+            exit.label = moved.get(&exit.label).copied().unwrap_or(exit.label);
+            seen.insert(exit.label)
+        });
+    }
 }
 
 /// Lets exits reach merge blocks. Returns a warning besides, if a function keeps its exits.
