@@ -1,4 +1,4 @@
-//! What an invocation does in blocks that lead nowhere but out of the function.
+//! The code that an invocation executes in blocks that lead out of its function only.
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -153,8 +153,8 @@ impl Exit {
         Some(exit)
     }
 
-    /// Adds the values of another exit, each once, but calls with a result that `known` returns. Returns the results that have other ids now.
-    fn add_values(&mut self, other: &Self, known: impl Fn(Id) -> Option<Id>) -> Option<HashMap<Id, Id>> {
+    /// Adds the values of another exit, each once, but calls with a result for which `same_call` returns that of another one. Returns the results that have other ids now.
+    fn add_values(&mut self, other: &Self, same_call: impl Fn(Id) -> Option<Id>) -> Option<HashMap<Id, Id>> {
         if self.values.len() + other.values.len() > MOST_VALUES {
             return None;
         }
@@ -165,7 +165,7 @@ impl Exit {
             let call = other.calls.iter().find(|call| call.0 == result);
             let key = without_result(&words);
             let earlier = match call {
-                Some(_) => known(result),
+                Some(_) => same_call(result),
                 None => self.by_words.get(&key).copied(),
             };
             if let Some(earlier) = earlier {
