@@ -25,6 +25,7 @@
 mod accesses;
 mod addresses;
 mod barriers;
+mod bit_field;
 mod bounds;
 mod breaks;
 mod buffers;

@@ -1,4 +1,4 @@
-//! Shifts by the width of the value or more.
+//! Shifts by the width of the value or more, and bit fields that reach beyond it ([`bit_field`](super::bit_field)).
 //!
 //! `OpShiftLeftLogical`, `OpShiftRightLogical` and `OpShiftRightArithmetic`: "The result is undefined if Shift is greater than or
 //! equal to the bit width of the components of Base" (SPIR-V specification, Bit Instructions). Shift is unsigned, whatever its type
@@ -8,6 +8,7 @@
 //! have it: the other part of a rotation by 0, `x >> (32 - n)`, which a selection drops, is not. Not checked: amounts that are
 //! below the width by constants, masks and branches (`analysis::ranges`); `OpSpecConstantOp`.
 
+use super::bit_field;
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
@@ -38,6 +39,7 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
             plant_value(planter, facts, block, Shift { inst, bits });
         }
     }
+    bit_field::plant(planter, facts);
 }
 
 impl<'w> ValueCheck<'w> for Shift<'w> {

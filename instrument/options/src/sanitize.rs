@@ -21,7 +21,7 @@ macro_rules! checks {
             Loops loops Flow true "the loops of an invocation have used up their budget of iterations, or have run too long";
             Breaks breaks Flow true "the shader reaches a debug break, a false assumption or a panic of its author";
             Divide divide Values true "an integer is divided by zero, or the least one by -1";
-            Shift shift Values true "a value is shifted by its width in bits or more";
+            Shift shift Values true "a value is shifted by its width in bits or more, or a bit field reaches beyond its value";
             Bounds bounds Values true "an element is accessed that its array, vector or matrix of fixed size does not have";
             Buffers buffers Values false
                 "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";

@@ -54,6 +54,14 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["shift by 32 of a 32-bit value: `word` << `n`"]);
     "sanitize_values::a_shift_by_a_negative_amount" => fault(gpu, "int n = word == 7u ? -1 : 1; result = word >> n;"),
         set(SANITIZE), logs(&["shift by -1 of a 32-bit value: `word` >> `n`"]);
+    "sanitize_values::an_extracted_bit_field" => fault(gpu, "int n = word == 7u ? 27 : 3; result = bitfieldExtract(word, n, 6);"),
+        set(SANITIZE), logs(&["bit field of 6 bits from bit 27 on, of a 32-bit value: `bitfieldExtract(word, n, 6)`"]);
+    "sanitize_values::an_inserted_bit_field" => fault(gpu, "int n = word == 7u ? -1 : 5; result = bitfieldInsert(0u, word, 2, n);"),
+        set(SANITIZE), logs(&["bit field of -1 bits from bit 2 on, of a 32-bit value: `bitfieldInsert(0, word, 2, n)`"]);
+    "sanitize_values::bit_fields_of_a_vector" => fault(gpu, "int n = word == 7u ? 30 : 3; result = bitfieldExtract(uvec2(word, 1u), n, 3).y;"),
+        set(SANITIZE), logs(&["bit field of 3 bits from bit 30 on, of a 32-bit value"]);
+    "sanitize_values::bit_fields_up_to_the_end" => silent_if(gpu, "int n = word == 7u ? 0 : 32; result = bitfieldExtract(word, n, 32 - n) + bitfieldInsert(word, 1u, 32, 0) + bitfieldExtract(word, 28, 4);"),
+        set(SANITIZE), silent();
     "sanitize_values::an_element_of_a_local_array" => fault(gpu, "uint lut[4] = uint[](1u, 2u, 3u, 4u); result = lut[k];"),
         set(SANITIZE), logs(&["index 70 is out of bounds of `lut` (4 elements)"]);
     "sanitize_values::an_element_of_a_constant_array" => fault(gpu, "result = primes[k];"), set(SANITIZE),
