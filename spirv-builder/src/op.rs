@@ -27,6 +27,7 @@ from_spirv! { u16; Op:
     SLessThanEqual FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FUnordLessThan FUnordGreaterThan FUnordLessThanEqual
     FUnordGreaterThanEqual FOrdLessThan FOrdGreaterThan FOrdLessThanEqual FOrdGreaterThanEqual
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not
+    BitFieldInsert BitFieldSExtract BitFieldUExtract
     ControlBarrier MemoryBarrier AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicUMax AtomicOr
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation IgnoreIntersectionKHR TerminateRayKHR EmitMeshTasksEXT

@@ -55,6 +55,37 @@ pub fn extended_product(a: Scalar, b: Scalar, width: u32) -> [Scalar; 2] {
     [product, product >> width].map(|half| Scalar::new_unless(undef, half as u64, width))
 }
 
+/// Inserts bits of the second value into the first one, or extracts those of the first one. `field`: offset and count.
+pub fn bit_field(
+    opcode: u16,
+    [base, insert]: [Scalar; 2],
+    (offset, count): (Scalar, Scalar),
+    width: u32,
+) -> Result<Scalar, Fault> {
+    let is_inside = offset.bits.saturating_add(count.bits) <= u64::from(width);
+    if offset.undef != 0 || count.undef != 0 || !is_inside {
+        return Err(Fault::Arithmetic("a bit field beyond the value"));
+    }
+    let (mask, count) = (ones(width), count.bits as u32);
+    if count == 0 {
+        return Ok(if opcode == op::BitFieldInsert {
+            base
+        } else {
+            Scalar::new(0)
+        });
+    }
+    let field = ones(count);
+    let result = |base: u64, insert: u64| match opcode {
+        op::BitFieldInsert => base & !(field << offset.bits) | (insert & field) << offset.bits,
+        op::BitFieldSExtract => signed(base >> offset.bits & field, count) as u64 & mask,
+        _ => base >> offset.bits & field,
+    };
+    Ok(Scalar {
+        bits: result(base.bits, insert.bits),
+        undef: result(base.undef, insert.undef),
+    })
+}
+
 /// Evaluates a unary operation.
 pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fault> {
     let mask = ones(to.width);

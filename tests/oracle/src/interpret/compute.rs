@@ -1,6 +1,6 @@
 //! Constants and instructions without side effects.
 
-use super::arithmetic::{Fault, Kind, binary, extended_product, float, float_bits, unary};
+use super::arithmetic::{Fault, Kind, binary, bit_field, extended_product, float, float_bits, unary};
 use super::error::{Result, undefined, unsupported};
 use super::machine::{Machine, UndefinedValues};
 use super::memory::Region;
@@ -147,6 +147,17 @@ impl Machine<'_> {
                 Ok(Value::Composite(
                     extended_product(a, b, width).map(Value::Scalar).into(),
                 ))
+            }
+            op::BitFieldInsert | op::BitFieldSExtract | op::BitFieldUExtract => {
+                let first = if inst.op == op::BitFieldInsert { 4 } else { 3 };
+                let Some(field) = operand(first)?.scalar().zip(operand(first + 1)?.scalar()) else {
+                    return unsupported("a bit field at a vector");
+                };
+                let width = self.kind(ty).width;
+                // An extraction has one value.
+                map(&[operand(2)?, operand(first - 1)?], &|s| {
+                    self.poisoned(inst.op, bit_field(inst.op, [s[0], s[1]], field, width), width)
+                })
             }
             op::ArrayLength => self.array_length(inst.word(2), inst.word(3)),
             op::ExtInst => self.glsl_function(inst),

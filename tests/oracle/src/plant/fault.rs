@@ -20,6 +20,7 @@ pub(super) enum Kind {
     DivideComponent,
     Overflow(u16),
     Shift(u16),
+    BitField(u16),
     Load,
     Store,
     Convert,
@@ -39,7 +40,7 @@ pub(super) enum Kind {
     Invalid,
 }
 
-pub(super) const KINDS: [Kind; 23] = [
+pub(super) const KINDS: [Kind; 26] = [
     Kind::Divide(op::UDiv),
     Kind::Divide(op::UMod),
     Kind::Divide(op::SDiv),
@@ -51,6 +52,9 @@ pub(super) const KINDS: [Kind; 23] = [
     Kind::Shift(op::ShiftLeftLogical),
     Kind::Shift(op::ShiftRightLogical),
     Kind::Shift(op::ShiftRightArithmetic),
+    Kind::BitField(op::BitFieldInsert),
+    Kind::BitField(op::BitFieldSExtract),
+    Kind::BitField(op::BitFieldUExtract),
     Kind::Load,
     Kind::Store,
     Kind::Convert,
@@ -70,7 +74,7 @@ impl Kind {
     pub(super) fn check(self) -> &'static str {
         match self {
             Self::Divide(_) | Self::DivideComponent | Self::Overflow(_) => "divide",
-            Self::Shift(_) => "shift",
+            Self::Shift(_) | Self::BitField(_) => "shift",
             Self::Load | Self::Store => "bounds",
             Self::Convert => "convert",
             Self::StoreToBuffer | Self::StoreToBufferArray => "buffers",

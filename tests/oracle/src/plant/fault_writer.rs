@@ -101,6 +101,7 @@ impl FaultWriter {
                 vec![select(self, edits, 1 << 31, small), minus_one]
             }
             Kind::Shift(_) => vec![select(self, edits, 32 + small, small)],
+            Kind::BitField(_) => vec![edits.constant(4), select(self, edits, 29 + small, small)],
             Kind::Load | Kind::Store | Kind::StoreToBufferArray => vec![select(self, edits, ELEMENTS + small, small)],
             Kind::Convert => vec![select(self, edits, 5e9f32.to_bits(), 7.5f32.to_bits())],
             Kind::StoreToBuffer => {
@@ -149,6 +150,14 @@ impl FaultWriter {
             }
             (Kind::Shift(opcode), &[amount]) => {
                 let result = self.emit(edits, opcode, uint, &[value, amount]);
+                (result, result)
+            }
+            (Kind::BitField(opcode), &[count, offset]) => {
+                let operands = match opcode {
+                    op::BitFieldInsert => vec![value, value, offset, count],
+                    _ => vec![value, offset, count],
+                };
+                let result = self.emit(edits, opcode, uint, &operands);
                 (result, result)
             }
             (Kind::Load, &[index]) => {
