@@ -162,9 +162,9 @@ pub struct Site {
     /// The check of the sanitizer that planted the abort. `None`: the module's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// Where the faulty value of a planted check has its effect, if that is elsewhere.
+    /// Where the faulty value of a planted check has its effect, if that is elsewhere. Few sites have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used_in: Option<Frame>,
+    pub used_in: Option<Box<Frame>>,
     /// The condition and the variables that a record holds besides the message.
     #[serde(default, skip_serializing_if = "SiteValues::is_empty")]
     pub values: SiteValues,

@@ -78,7 +78,7 @@ impl<'a> SiteContext<'a> {
             module_name: module.name.clone(),
             word_offset: site.map(|s| s.word_offset),
             check: site.and_then(|s| s.check.clone()),
-            used_in: site.and_then(|s| s.used_in.clone()),
+            used_in: site.and_then(|s| s.used_in.as_deref().cloned()),
             function: site.map(|s| s.function.clone()),
             callers: site.map(|s| s.callers.clone()).unwrap_or_default(),
             location: site.and_then(|s| s.location.clone()),

@@ -143,10 +143,10 @@ fn table() -> SiteTable {
             message: message(),
             text: None,
             check: Some("loops".into()),
-            used_in: Some(Frame {
+            used_in: Some(Box::new(Frame {
                 function: "g".into(),
                 location: Some(location(12)),
-            }),
+            })),
             values: values(),
         }],
         constants: vec![SpecConstant {

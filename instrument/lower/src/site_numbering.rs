@@ -205,7 +205,7 @@ impl SiteBuilder<'_, '_> {
             message,
             text: message_text::text(index, abort.message()),
             check: planted.map(|planted| planted.check.to_owned()),
-            used_in: planted.and_then(|planted| planted.used_in.clone()),
+            used_in: planted.and_then(|planted| planted.used_in.clone()).map(Box::new),
             values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
         });
         Ok(())
