@@ -16,6 +16,9 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Id, Inst, op};
 
+/// Tells the tests of bit fields from those of shifts.
+const KIND: u32 = 1 << 16;
+
 struct BitField<'w> {
     inst: Inst<'w>,
     /// Number of its first bit, and of its bits.
@@ -59,7 +62,7 @@ impl<'w> ValueCheck<'w> for BitField<'w> {
     }
 
     fn kind(&self) -> u32 {
-        self.bits
+        KIND | self.bits
     }
 
     fn operands(&self) -> SmallVec<[Id; 2]> {
@@ -92,20 +95,17 @@ impl<'w> ValueCheck<'w> for BitField<'w> {
         message.push_literal(" bits from bit ");
         message.push_text(conversion(names.index, self.offset));
         message.push_literal(&format!(" on, of a {}-bit value", self.bits));
-        self.push_expression(&mut message, names, component);
-        message
+        message.with_expression(self.expression(names, component))
     }
 
     fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
-        let mut message = Message::default();
-        message.push_literal(&format!("bit field beyond a {}-bit value", self.bits));
-        self.push_expression(&mut message, names, component);
-        message
+        let text = format!("bit field beyond a {}-bit value", self.bits);
+        Message::literal(&text).with_expression(self.expression(names, component))
     }
 }
 
 impl BitField<'_> {
-    fn push_expression(&self, message: &mut Message, names: &Expressions<'_, '_>, component: Option<u32>) {
+    fn expression(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Option<String> {
         let (name, values): (_, &[usize]) = match self.inst.opcode() {
             op::BitFieldInsert => ("bitfieldInsert", &[3, 4]),
             _ => ("bitfieldExtract", &[3]),
@@ -115,8 +115,6 @@ impl BitField<'_> {
             .map(|word| names.component(self.inst.id(*word), component));
         let numbers = [self.offset, self.count].map(|id| names.component(id, None));
         let operands: Option<Vec<String>> = values.chain(numbers).collect();
-        if let Some(operands) = operands {
-            message.push_literal(&format!(": `{name}({})`", operands.join(", ")));
-        }
+        Some(format!("`{name}({})`", operands?.join(", ")))
     }
 }

@@ -95,14 +95,12 @@ impl<'w> ValueCheck<'w> for Conversion<'w> {
     }
 
     fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
-        let mut message = Message::default();
         let value = names.component(self.inst.first_operand(), component);
         let value = value.map_or_else(|| "a value".to_owned(), |value| format!("`{value}`"));
         let sign = if self.is_signed { "a signed" } else { "an unsigned" };
-        message.push_literal(&format!(
-            "conversion of {value} to {sign} integer of {} bits, which cannot hold it",
-            self.to
-        ));
-        message
+        let to = self.to;
+        Message::literal(&format!(
+            "conversion of {value} to {sign} integer of {to} bits, which cannot hold it"
+        ))
     }
 }

@@ -52,7 +52,21 @@ pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFact
     }
 }
 
+impl Fault {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Zero => "division by zero",
+            Self::Overflow => "division overflows",
+        }
+    }
+}
+
 impl Division<'_> {
+    fn expression(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Option<String> {
+        let operand = |word| names.component(self.inst.id(word), component);
+        Some(format!("`{}` {} `{}`", operand(3)?, self.symbol(), operand(4)?))
+    }
+
     fn min(&self) -> u64 {
         1 << (self.bits - 1)
     }
@@ -127,33 +141,19 @@ impl<'w> ValueCheck<'w> for Division<'w> {
     }
 
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
-        let mut message = Message::default();
-        message.push_literal(match self.fault {
-            Fault::Zero => "division by zero: ",
-            Fault::Overflow => "division overflows: ",
-        });
-        let symbol = self.symbol();
+        let mut message = Message::literal(self.fault.name()).with_expression(self.expression(names, component));
         let (value, divisor) = (self.inst.id(3), self.inst.id(4));
-        let operand = |id| names.component(id, component);
-        if let (Some(value), Some(divisor)) = (operand(value), operand(divisor)) {
-            message.push_literal(&format!("`{value}` {symbol} `{divisor}` is "));
-        }
+        message.push_literal(match self.expression(names, component) {
+            Some(_) => " is ",
+            None => ": ",
+        });
         message.push_text(conversion(names.index, value));
-        message.push_literal(&format!(" {symbol} "));
+        message.push_literal(&format!(" {} ", self.symbol()));
         message.push_text(conversion(names.index, divisor));
         message
     }
 
     fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
-        let mut message = Message::default();
-        message.push_literal(match self.fault {
-            Fault::Zero => "division by zero",
-            Fault::Overflow => "division overflows",
-        });
-        let operand = |word| names.component(self.inst.id(word), component);
-        if let (Some(value), Some(divisor)) = (operand(3), operand(4)) {
-            message.push_literal(&format!(": `{value}` {} `{divisor}`", self.symbol()));
-        }
-        message
+        Message::literal(self.fault.name()).with_expression(self.expression(names, component))
     }
 }

@@ -258,10 +258,7 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
             Form::Conversion => message.push_text(&format!("conversion of %f to a float of {} bits", self.to)),
         }
         message.push_text(" is %f");
-        if let Some(expression) = names.component(self.inst.result(), component) {
-            message.push_literal(&format!(": `{expression}`"));
-        }
-        message
+        message.with_expression(self.expression(names, component))
     }
 
     fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
@@ -272,9 +269,13 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
             Form::Conversion => message.push_literal(&format!("a conversion to a float of {} bits", self.to)),
         }
         message.push_literal(" is not finite");
-        if let Some(expression) = names.component(self.inst.result(), component) {
-            message.push_literal(&format!(": `{expression}`"));
-        }
-        message
+        message.with_expression(self.expression(names, component))
+    }
+}
+
+impl Operation<'_> {
+    fn expression(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Option<String> {
+        let expression = names.component(self.inst.result(), component)?;
+        Some(format!("`{expression}`"))
     }
 }

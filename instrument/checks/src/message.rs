@@ -41,6 +41,21 @@ impl Message {
         }
     }
 
+    /// A text that is shown as it is.
+    pub(super) fn literal(text: &str) -> Self {
+        let mut message = Self::default();
+        message.push_literal(text);
+        message
+    }
+
+    /// Adds an expression of the source, quoted, if there is one.
+    pub(super) fn with_expression(mut self, expression: Option<String>) -> Self {
+        if let Some(expression) = expression {
+            self.push_literal(&format!(": {expression}"));
+        }
+        self
+    }
+
     /// Adds text that is shown as it is, with control characters escaped: decoders find the end of a text by its characters.
     pub(super) fn push_literal(&mut self, text: &str) {
         let text = one_line(text);

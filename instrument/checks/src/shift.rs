@@ -79,27 +79,22 @@ impl<'w> ValueCheck<'w> for Shift<'w> {
         let mut message = Message::new("shift by ");
         message.push_text(conversion(names.index, self.inst.id(4)));
         message.push_literal(&format!(" of a {}-bit value", self.bits));
-        self.push_expression(&mut message, names, component);
-        message
+        message.with_expression(self.expression(names, component))
     }
 
     fn text_without_values(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
-        let mut message = Message::default();
-        message.push_literal(&format!("shift of a {0}-bit value by {0} or more", self.bits));
-        self.push_expression(&mut message, names, component);
-        message
+        let text = format!("shift of a {0}-bit value by {0} or more", self.bits);
+        Message::literal(&text).with_expression(self.expression(names, component))
     }
 }
 
 impl Shift<'_> {
-    fn push_expression(&self, message: &mut Message, names: &Expressions<'_, '_>, component: Option<u32>) {
+    fn expression(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Option<String> {
         let symbol = match self.inst.opcode() {
             op::ShiftLeftLogical => "<<",
             _ => ">>",
         };
         let operand = |word| names.component(self.inst.id(word), component);
-        if let (Some(value), Some(amount)) = (operand(3), operand(4)) {
-            message.push_literal(&format!(": `{value}` {symbol} `{amount}`"));
-        }
+        Some(format!("`{}` {symbol} `{}`", operand(3)?, operand(4)?))
     }
 }

@@ -17,7 +17,7 @@ use vkabort_record::site::{CodeHash, EntryPoint, Frame, Location, ModuleHash, Si
 use vkabort_record::specialization::LocalSize;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::origins::Origins;
-use vkabort_spirv::edit::planted_aborts::PlantedAborts;
+use vkabort_spirv::edit::planted_aborts::{Leaving, PlantedAborts};
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::constant::Length;
 use vkabort_spirv::index::debug::Position;
@@ -41,13 +41,16 @@ pub struct Sites {
     offsets: Vec<u32>,
     /// The layouts of the messages with the values behind them, by site. `None`: no value follows.
     with_values: Vec<Option<Type>>,
+    /// How the invocations leave, by site.
+    leaving: Vec<Leaving>,
 }
 
-/// A site, and the values that its aborts send.
+/// A site, the values that its aborts send, and how their invocations leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NumberedSite<'a> {
     pub(crate) site: &'a Site,
     with_values: Option<&'a Type>,
+    pub(crate) leaving: Leaving,
 }
 
 impl<'a> NumberedSite<'a> {
@@ -66,9 +69,15 @@ impl Sites {
     /// The site of an abort. `origins` leads from its module to the numbered one.
     pub(crate) fn of(&self, abort: &Inst<'_>, origins: &Origins) -> Option<NumberedSite<'_>> {
         let number = self.offsets.binary_search(&origins.of(abort.offset as u32)?).ok()?;
+        self.get(number)
+    }
+
+    /// The site with a number.
+    pub(crate) fn get(&self, number: usize) -> Option<NumberedSite<'_>> {
         Some(NumberedSite {
             site: self.table.sites.get(number)?,
             with_values: self.with_values.get(number)?.as_ref(),
+            leaving: *self.leaving.get(number)?,
         })
     }
 }
@@ -104,6 +113,7 @@ pub fn build_sites(index: &Index<'_>, graph: &CallGraph, inputs: SiteInputs<'_>)
         texts: Texts::default(),
         sites: Vec::new(),
         with_values: Vec::new(),
+        leaving: Vec::new(),
     };
     for (number, function) in index.functions.iter() {
         builder.add_function(number, function)?;
@@ -121,6 +131,7 @@ struct SiteBuilder<'a, 'w> {
     texts: Texts,
     sites: Vec<Site>,
     with_values: Vec<Option<Type>>,
+    leaving: Vec<Leaving>,
 }
 
 impl SiteBuilder<'_, '_> {
@@ -167,6 +178,8 @@ impl SiteBuilder<'_, '_> {
         check_message(index, self.inputs.options, &abort)?;
         let planted = of_abort.map_or(abort.message(), |values| values.message);
         let planted = self.inputs.planted.aborts.get(&planted);
+        self.leaving
+            .push(planted.map(|planted| planted.leaving).unwrap_or_default());
         // The site of a fault is where its operation is.
         let operation = planted.filter(|planted| planted.used_in.is_some());
         let of_operation = operation.and_then(|planted| index.function_with(planted.operation?));
@@ -231,6 +244,7 @@ impl SiteBuilder<'_, '_> {
             },
             offsets: index.aborts().map(|offset| offset as u32).collect(),
             with_values: self.with_values,
+            leaving: self.leaving,
         }
     }
 }

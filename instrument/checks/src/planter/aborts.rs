@@ -9,7 +9,7 @@ use crate::place::Place;
 use vkabort_options::Check;
 use vkabort_record::site::Frame;
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted_aborts::PlantedAbort;
+use vkabort_spirv::edit::planted_aborts::{Leaving, PlantedAbort};
 use vkabort_spirv::edit::rematerialize_handles::Split;
 use vkabort_spirv::operands::result_index;
 use vkabort_spirv::{Id, Inst, op};
@@ -129,6 +129,7 @@ impl<'w> Planter<'_, '_, 'w> {
         let planted = PlantedAbort {
             check: check.name(),
             operation,
+            leaving: leaving(check),
             used_in,
         };
         self.module.planted.aborts.insert(message, planted);
@@ -193,9 +194,23 @@ impl<'w> Planter<'_, '_, 'w> {
     }
 }
 
+/// How the invocations that fail a check leave.
+fn leaving(check: Check) -> Leaving {
+    match check {
+        // Behind the branch that looks at the limits of the loop.
+        Check::Loops => Leaving::BehindBranch,
+        // Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it has
+        // ended, Mesa 25 and 26 resume no other one.
+        Check::Barriers => Leaving::MayWait,
+        _ => Leaving::Anyhow,
+    }
+}
+
 /// Whether a place is not in the line of another one.
 fn is_elsewhere(place: &Frame, other: &Frame) -> bool {
-    let line = |frame: &Frame| frame.location.as_ref().map(|at| (at.file.clone(), at.line));
+    fn line(frame: &Frame) -> Option<(&str, u32)> {
+        frame.location.as_ref().map(|at| (at.file.as_str(), at.line))
+    }
     place.function != other.function || line(place) != line(other)
 }
 

@@ -4,11 +4,11 @@ use super::code_limit::check_code;
 use super::exit_branches::ExitBranches;
 use super::site::write_site;
 use super::unwind::{FlagState, Unwinder};
-use super::{Lowering, is_recorded, may_wait};
+use super::{Lowering, is_recorded};
 use vkabort_analysis::exit_plan::ExitKind;
-use vkabort_options::Check;
 use vkabort_runtime::{EntryRecords, Runtime};
 use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::planted_aborts::Leaving;
 use vkabort_spirv::edit::{Edits, Rank};
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::typed::FunctionIndex;
@@ -59,14 +59,12 @@ impl Lowering<'_, '_> {
                 let mut lowered = write_site(&mut unwinder, self.options, site, block, sets_aborted)?;
                 variables.append(&mut lowered.variables);
                 of_function.in_place |= lowered.deferred.is_none();
-                if index.entry_points.len() == 1 && !reach.is_empty() && may_wait(site.site) {
+                if index.entry_points.len() == 1 && !reach.is_empty() && site.leaving == Leaving::MayWait {
                     call_write_now(unwinder.runtime, unwinder.out);
                     of_function.may_leave_unrecorded = true;
                 }
                 if let Some(record) = lowered.deferred {
-                    // A check of loops is behind the branch that looks at its limits.
-                    let is_apart = site.site.check.as_deref() == Some(Check::Loops.name());
-                    if !is_apart
+                    if site.leaving != Leaving::BehindBranch
                         && branches
                             .as_ref()
                             .is_some_and(|branches| branches.has_abort(block_number, block.label))

@@ -41,8 +41,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::{iter, mem};
 use vkabort_analysis::exit_plan::{ExitBlock, ExitPlan};
-use vkabort_options::{Check, Options};
-use vkabort_record::site::{EntryPoint, Site, SiteId};
+use vkabort_options::Options;
+use vkabort_record::site::{EntryPoint, SiteId};
 use vkabort_record::template::Template;
 use vkabort_runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use vkabort_spirv::Id;
@@ -52,7 +52,7 @@ use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::origins::Origins;
 use vkabort_spirv::edit::physical_addressing::declare_physical_addressing;
 use vkabort_spirv::edit::placeholder::Placeholders;
-use vkabort_spirv::edit::planted_aborts::PlantedAborts;
+use vkabort_spirv::edit::planted_aborts::{Leaving, PlantedAborts};
 use vkabort_spirv::error::Result;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -141,8 +141,9 @@ impl<'a, 'w> Lowering<'a, 'w> {
         let polled = polled.filter(|(_, function)| plan.has_polled_loop(function));
         let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
         let all = &sites.table.sites;
-        let is_single = |site: &Site| is_recorded(options, site.id) && !may_wait(site) && !polling.contains(&true);
-        let single_site = matches!(&all[..], [site] if is_single(site));
+        let single_site = sites.get(0).filter(|_| all.len() == 1).is_some_and(|only| {
+            is_recorded(options, only.site.id) && only.leaving != Leaving::MayWait && !polling.contains(&true)
+        });
         // Where loops poll, `reconverge` knows every exit.
         let adds_branches = options.branches_at_exits && !plan.polls();
         Self {
@@ -243,12 +244,6 @@ impl<'a, 'w> Lowering<'a, 'w> {
             flag,
         }
     }
-}
-
-/// Whether an invocation that aborts at a site may not come to the end of its entry point. Behind a barrier that others have missed it
-/// may wait at the next one for ever; and where an invocation that has missed it has ended, Mesa 25 and 26 resume no other one.
-fn may_wait(site: &Site) -> bool {
-    site.check.as_deref() == Some(Check::Barriers.name())
 }
 
 /// Whether an abort sends its message, as far as `max_sites` goes.

@@ -153,7 +153,8 @@ impl Exit {
         Some(exit)
     }
 
-    /// Adds the values of another exit, each once, but calls with a result for which `same_call` returns that of another one. Returns the results that have other ids now.
+    /// Adds the values of another exit, each once. Left out are calls in whose place another one is made: `same_call` returns its result.
+    /// Returns the results that have other ids now.
     fn add_values(&mut self, other: &Self, same_call: impl Fn(Id) -> Option<Id>) -> Option<HashMap<Id, Id>> {
         if self.values.len() + other.values.len() > MOST_VALUES {
             return None;

@@ -6,6 +6,17 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_record::shared_access::SharedAccess;
 use vkabort_record::site::Frame;
 
+/// How the invocations of an abort leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaving {
+    #[default]
+    Anyhow,
+    /// Behind a branch that is rarely taken, which has no further one at the exit.
+    BehindBranch,
+    /// They may not come to the end of their entry point.
+    MayWait,
+}
+
 /// An abort that a check has planted.
 #[derive(Debug)]
 pub struct PlantedAbort {
@@ -13,6 +24,7 @@ pub struct PlantedAbort {
     pub check: &'static str,
     /// The result of the operation that the check is of, whose position is that of the site.
     pub operation: Option<Id>,
+    pub leaving: Leaving,
     /// Where the fault of the operation has its effect, if that is elsewhere.
     pub used_in: Option<Frame>,
 }
