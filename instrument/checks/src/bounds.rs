@@ -15,20 +15,33 @@ use super::accesses::{accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::operand_checks::ValueFacts;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use vkabort_options::Check;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, Inst, op};
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    for access in accesses(planter.index, planter.function) {
-        let indexings = match access.pointer {
-            Some(pointer) => of_pointer(planter, pointer),
-            None => of_vector(planter, &access.inst).into_iter().collect(),
-        };
-        for indexing in indexings {
-            plant_indexing(planter, facts, Check::Bounds, access, &indexing);
+/// The check `bounds`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        for access in accesses(planter.index, planter.function) {
+            let indexings = match access.pointer {
+                Some(pointer) => of_pointer(planter, pointer),
+                None => of_vector(planter, &access.inst).into_iter().collect(),
+            };
+            for indexing in indexings {
+                plant_indexing(planter, facts, Check::Bounds, access, &indexing);
+            }
         }
+    }
+
+    fn travels(&self) -> bool {
+        true
+    }
+
+    fn is_hoisted(&self) -> bool {
+        true
     }
 }
 

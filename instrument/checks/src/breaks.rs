@@ -9,6 +9,7 @@
 use super::message::Message;
 use super::place::Place;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::loop_header::after_phis;
@@ -40,10 +41,14 @@ enum Kind<'w> {
     Panic,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
-    for stop in find(planter) {
-        plant_stop(planter, &stop);
+/// The check `breaks`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant<'w>(&self, planter: &mut Planter<'_, '_, 'w>) {
+        for stop in find(planter) {
+            plant_stop(planter, &stop);
+        }
     }
 }
 

@@ -13,20 +13,29 @@ use super::accesses::{Indices, accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::operand_checks::ValueFacts;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use vkabort_options::Check;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Id, op};
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    if planter.options().sanitize.robust_buffers {
-        return;
-    }
-    for access in accesses(planter.index, planter.function) {
-        let Some(pointer) = access.pointer else { continue };
-        for indexing in of_pointer(planter, pointer) {
-            plant_indexing(planter, facts, Check::Buffers, access, &indexing);
+/// The check `buffers`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        if planter.options().sanitize.robust_buffers {
+            return;
         }
+        for access in accesses(planter.index, planter.function) {
+            let Some(pointer) = access.pointer else { continue };
+            for indexing in of_pointer(planter, pointer) {
+                plant_indexing(planter, facts, Check::Buffers, access, &indexing);
+            }
+        }
+    }
+
+    fn is_hoisted(&self) -> bool {
+        true
     }
 }
 

@@ -10,6 +10,7 @@
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{Scalar, find, float_type};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
@@ -28,26 +29,38 @@ struct Conversion<'w> {
     to: u32,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let index = planter.index;
-    let conversions = find(index, planter.function, |inst| {
-        let is_conversion = matches!(inst.opcode(), op::ConvertFToU | op::ConvertFToS);
-        let is_constant = op_sets::is_type_or_constant(index.opcode(inst.first_operand()));
-        (is_conversion && !is_constant).then_some(*inst)
-    });
-    for (block, inst) in conversions {
-        let to = facts.ranges().bits(inst.result());
-        let (Some(from), Some(to)) = (float_type(index, index.type_of(inst.first_operand())), to) else {
-            continue;
-        };
-        let conversion = Conversion {
-            inst,
-            is_signed: inst.opcode() == op::ConvertFToS,
-            from: from.width(),
-            to,
-        };
-        plant_value(planter, facts, block, conversion);
+/// The check `convert`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let index = planter.index;
+        let conversions = find(index, planter.function, |inst| {
+            let is_conversion = matches!(inst.opcode(), op::ConvertFToU | op::ConvertFToS);
+            let is_constant = op_sets::is_type_or_constant(index.opcode(inst.first_operand()));
+            (is_conversion && !is_constant).then_some(*inst)
+        });
+        for (block, inst) in conversions {
+            let to = facts.ranges().bits(inst.result());
+            let (Some(from), Some(to)) = (float_type(index, index.type_of(inst.first_operand())), to) else {
+                continue;
+            };
+            let conversion = Conversion {
+                inst,
+                is_signed: inst.opcode() == op::ConvertFToS,
+                from: from.width(),
+                to,
+            };
+            plant_value(planter, facts, block, conversion);
+        }
+    }
+
+    fn travels(&self) -> bool {
+        true
+    }
+
+    fn is_hoisted(&self) -> bool {
+        true
     }
 }
 

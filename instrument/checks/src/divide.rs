@@ -12,6 +12,7 @@
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{Scalar, conversion, find};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
@@ -33,22 +34,34 @@ struct Division<'w> {
     bits: u32,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let divisions = find(planter.index, planter.function, |inst| match inst.opcode() {
-        op::UDiv | op::UMod => Some((*inst, false)),
-        op::SDiv | op::SRem | op::SMod => Some((*inst, true)),
-        _ => None,
-    });
-    for (block, (inst, is_signed)) in divisions {
-        let Some(bits) = facts.ranges().bits(inst.id(4)) else {
-            continue;
-        };
-        for fault in [Fault::Zero, Fault::Overflow] {
-            if fault == Fault::Zero || is_signed {
-                plant_value(planter, facts, block, Division { inst, fault, bits });
+/// The check `divide`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let divisions = find(planter.index, planter.function, |inst| match inst.opcode() {
+            op::UDiv | op::UMod => Some((*inst, false)),
+            op::SDiv | op::SRem | op::SMod => Some((*inst, true)),
+            _ => None,
+        });
+        for (block, (inst, is_signed)) in divisions {
+            let Some(bits) = facts.ranges().bits(inst.id(4)) else {
+                continue;
+            };
+            for fault in [Fault::Zero, Fault::Overflow] {
+                if fault == Fault::Zero || is_signed {
+                    plant_value(planter, facts, block, Division { inst, fault, bits });
+                }
             }
         }
+    }
+
+    fn travels(&self) -> bool {
+        true
+    }
+
+    fn is_hoisted(&self) -> bool {
+        true
     }
 }
 

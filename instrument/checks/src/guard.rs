@@ -7,8 +7,8 @@
 //!          %go:   Return
 //! ```
 
-use super::barriers::counters::Barriers;
 use super::message::{Message, MessageWriter};
+use super::workgroup::ended::EndedInvocations;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::{Id, Inst, op};
@@ -25,7 +25,7 @@ pub(super) struct Guard {
 pub(super) fn write_guard(
     index: &Index<'_>,
     out: &mut Emitter,
-    (messages, barriers): (&mut MessageWriter, &Barriers),
+    (messages, ended): (&mut MessageWriter, &EndedInvocations),
     failed: Id,
     mut message: Message,
     guarded: &Inst<'_>,
@@ -45,7 +45,7 @@ pub(super) fn write_guard(
         out.branch_if(*failed, fail, go, go);
     }
     out.label(fail);
-    barriers.write_end(out);
+    ended.write_end(out);
     let (ty, id) = messages.write(index, out, &message);
     out.code.mark_origin(guarded);
     out.op(op::AbortKHR, (ty, id));

@@ -19,6 +19,7 @@
 //! A helper ends where it has used up its budget of loop iterations, since nothing else would end it, and at `OpUnreachable`. Not
 //! handled: an entry point of a fragment shader whose function is that of another stage, too.
 
+use super::rule::rule;
 use std::collections::BTreeSet;
 use vkabort_analysis::callgraph::Reach;
 use vkabort_options::Check;
@@ -57,8 +58,7 @@ impl Helpers {
 
     /// Whether a check in a function excludes helper invocations.
     pub(super) fn are_excluded(&self, reach: &Reach, check: Check) -> bool {
-        let ends_helpers = matches!(check, Check::Loops | Check::Unreachable);
-        self.are_seen && !ends_helpers && reach.models.contains(&FRAGMENT)
+        self.are_seen && !rule(check).ends_helpers() && reach.models.contains(&FRAGMENT)
     }
 
     /// Writes whether a check that `failed` fails in an invocation of a function that is not a helper.

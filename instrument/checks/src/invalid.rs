@@ -20,6 +20,7 @@ use super::message::Message;
 use super::nan::means_nan;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
 use smallvec::SmallVec;
 use vkabort_analysis::effects::component_count;
@@ -52,13 +53,21 @@ struct Operation<'w> {
     to: u32,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let index = planter.index;
-    let glsl = index.sets("GLSL.std.450");
-    let operations = find(index, planter.function, |inst| operation(index, &glsl, inst));
-    for (block, operation) in operations {
-        plant_value(planter, facts, block, operation);
+/// The check `invalid`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let index = planter.index;
+        let glsl = index.sets("GLSL.std.450");
+        let operations = find(index, planter.function, |inst| operation(index, &glsl, inst));
+        for (block, operation) in operations {
+            plant_value(planter, facts, block, operation);
+        }
+    }
+
+    fn travels(&self) -> bool {
+        true
     }
 }
 

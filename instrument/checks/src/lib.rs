@@ -11,7 +11,7 @@
 //! The output is valid SPIR-V with ordinary aborts, which a driver with `SPV_KHR_abort` executes as it is. A planted abort has the
 //! origin of the instruction that it guards, so that its site has the position of that one.
 //!
-//! A check is a row of `vkabort_options::checks` and a file with one function, `plant`: it finds the places in a function of the shader
+//! A check is a row of `vkabort_options::checks` and a file with a [`rule::CheckRule`]: it finds the places in a function of the shader
 //! and calls [`Planter::plant`]; `planter` does the rest.
 //! Code that entry points do not reach is left alone.
 //!
@@ -50,9 +50,11 @@ mod place;
 mod planter;
 mod races;
 mod repetitions;
+mod rule;
 mod scalars;
 mod shift;
 mod size_budget;
+mod states;
 mod steps;
 mod unreachable;
 mod variants;
@@ -67,8 +69,8 @@ use size_budget::SizeBudget;
 use vkabort_analysis::effects::Effects;
 use vkabort_analysis::ranges::Ranges;
 use vkabort_analysis::view::ModuleView;
+use vkabort_options::Check;
 use vkabort_options::Options;
-use vkabort_options::{CHECKS, Check, checks};
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
@@ -76,23 +78,6 @@ use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
 use vkabort_spirv::op::capability;
-
-/// Plants a check into a function.
-enum PlantFunction {
-    /// By blocks and instructions alone.
-    Flow(for<'w> fn(&mut Planter<'_, '_, 'w>)),
-    /// With facts about values.
-    Values(for<'w> fn(&mut Planter<'_, '_, 'w>, &mut ValueFacts<'_, '_, '_, 'w>)),
-}
-
-macro_rules! plant_functions {
-    ($($variant:ident $module:ident $kind:ident $is_default:literal $description:literal;)*) => {
-        &[$(PlantFunction::$kind($module::plant)),*]
-    };
-}
-
-/// The functions that plant checks, in the order of [`CHECKS`].
-const PLANT: &[PlantFunction] = checks!(plant_functions);
 
 /// Facts about a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
@@ -154,12 +139,9 @@ fn plant_selected<'o, 'a: 'o, 'w>(
     mut module: ModulePlanter<'o, 'w>,
 ) -> Result<(Edits, PlantedAborts)> {
     let (index, checks) = (module.index, module.options.sanitize.checks);
-    barriers::prepare(&mut module);
-    if checks.contains(Check::Initialized) {
-        // Before the words of races, which take what is left.
-        initialized::prepare(&mut module, facts.view, &mut facts.values.unstored);
+    for rule in rule::selected(checks) {
+        rule.prepare(&mut module, facts.view, &mut facts.values);
     }
-    races::prepare(&mut module);
     collect_faults(facts, &mut module);
     for (number, function) in index.functions.iter() {
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
@@ -170,11 +152,10 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         // Without a view of the function, checks of values are left out.
         let (function, values) = (facts.view.function(number), &mut facts.values);
         let mut of_values = function.map(|function| ValueFacts::new(function, values));
-        for (_, plant) in CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check)) {
-            match (plant, &mut of_values) {
-                (PlantFunction::Flow(plant), _) => plant(&mut planter),
-                (PlantFunction::Values(plant), Some(facts)) => plant(&mut planter, facts),
-                (PlantFunction::Values(_), None) => {}
+        for rule in rule::selected(checks) {
+            rule.plant(&mut planter);
+            if let Some(facts) = &mut of_values {
+                rule.plant_values(&mut planter, facts);
             }
         }
         faults::plant_faults(&mut planter);
@@ -204,11 +185,8 @@ fn collect_faults<'o, 'a: 'o, 'w>(facts: &mut ModuleFacts<'_, 'a, 'w>, module: &
             continue;
         };
         let mut of_values = ValueFacts::new(view, &mut facts.values);
-        let selected = CHECKS.iter().zip(PLANT).filter(|(row, _)| checks.contains(row.check));
-        for (_, plant) in selected.filter(|(row, _)| faults::may_travel(row.check)) {
-            if let PlantFunction::Values(plant) = plant {
-                plant(&mut planter, &mut of_values);
-            }
+        for rule in rule::selected(checks).filter(|rule| rule.travels()) {
+            rule.plant_values(&mut planter, &mut of_values);
         }
     }
     module.is_collecting = false;

@@ -15,16 +15,16 @@ use vkabort_spirv::{Id, Inst, Words, op};
 impl<'w> Planter<'_, '_, 'w> {
     /// The private variable that counts loop iterations down from the budget.
     pub(super) fn counter(&mut self) -> Id {
-        self.module.counting.extend(&self.reach.entry_points);
-        if let Some(counter) = self.module.counter {
-            return counter;
-        }
         let budget = self.options().sanitize.loop_budget;
-        let out = &mut self.module.out;
-        let (uint, budget) = (out.uint(), out.constant(budget));
-        let counter = out.private(uint, budget);
-        out.name(counter, "vkabort_loop_budget");
-        *self.module.counter.insert(counter)
+        let ModulePlanter { out, states, .. } = &mut *self.module;
+        let counter = *states.loops.counter.get_or_insert_with(|| {
+            let (uint, budget) = (out.uint(), out.constant(budget));
+            let counter = out.private(uint, budget);
+            out.name(counter, "vkabort_loop_budget");
+            counter
+        });
+        self.list_in_interfaces(&[counter]);
+        counter
     }
 
     /// The clock that measures the time of loops. `None`: loops have no time limit.
@@ -34,16 +34,23 @@ impl<'w> Planter<'_, '_, 'w> {
         if !options.lowers.contains(Feature::Abort) {
             return None;
         }
-        let ModulePlanter { out, guards, clock, .. } = &mut *self.module;
-        Some(*clock.get_or_insert_with(|| LoopClock::new(out, guards)))
+        let ModulePlanter {
+            out, guards, states, ..
+        } = &mut *self.module;
+        let clock = *states.loops.clock.get_or_insert_with(|| LoopClock::new(out, guards));
+        self.list_in_interfaces(&clock.variables);
+        Some(clock)
     }
 
     /// The function that reads the clock if its argument is true.
     fn look_if(&mut self, clock: &LoopClock) -> Id {
         let ModulePlanter {
-            out, guards, look_if, ..
+            out, guards, states, ..
         } = &mut *self.module;
-        *look_if.get_or_insert_with(|| clock.write_look_if(out, guards))
+        *states
+            .loops
+            .look_if
+            .get_or_insert_with(|| clock.write_look_if(out, guards))
     }
 
     /// Drops the hints of a loop that a counter makes wrong, before the counter is planted.

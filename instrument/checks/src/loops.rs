@@ -30,16 +30,20 @@
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon, with those around
 //! them, are left alone (`repetitions`).
 
+use super::loop_clock::LoopClock;
 use super::loop_positions::{describe_around, position_of};
 use super::message::Message;
+use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
 use super::repetitions::Repetitions;
+use super::rule::CheckRule;
 use vkabort_analysis::constant_exits::ConstantExits;
 use vkabort_analysis::loop_nest::{Loop, LoopNest};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::loop_header::after_phis;
+use vkabort_spirv::edit::planted_aborts::Leaving;
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::{Id, Inst, Literal, op};
 
@@ -56,8 +60,40 @@ struct CountedLoop<'n, 'w> {
     offset: usize,
 }
 
-/// Plants the check into the loops of a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
+/// The check `loops`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant<'w>(&self, planter: &mut Planter<'_, '_, 'w>) {
+        plant(planter);
+    }
+
+    fn finish(&self, module: &mut ModulePlanter<'_, '_>) {
+        module.planted.hooks.ticks = module.states.loops.clock.map(|clock| clock.ticks);
+    }
+
+    /// Behind the branch that looks at the limits of the loop.
+    fn leaving(&self) -> Leaving {
+        Leaving::BehindBranch
+    }
+
+    fn ends_helpers(&self) -> bool {
+        true
+    }
+}
+
+/// What the limits of all loops share.
+#[derive(Debug, Default)]
+pub(super) struct LoopState {
+    /// The private variable that counts iterations.
+    pub(super) counter: Option<Id>,
+    /// Measures the time that loops run.
+    pub(super) clock: Option<LoopClock>,
+    /// Reads it in code without branches.
+    pub(super) look_if: Option<Id>,
+}
+
+fn plant(planter: &mut Planter<'_, '_, '_>) {
     let repetitions = planter.repetitions;
     let nest = planter.nest.clone();
     let loops = counted_loops(planter, &nest, repetitions);

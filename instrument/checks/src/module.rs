@@ -1,16 +1,12 @@
 //! State that the checks of all functions of a module share.
 
-use super::addresses::buffer_finder::BufferFinder;
-use super::addresses::pointer_bounds::PointerBounds;
-use super::addresses::searches::Searches;
-use super::barriers::counters::Barriers;
 use super::faults::Faults;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
-use super::initialized::loads::UnstoredLoads;
-use super::loop_clock::LoopClock;
 use super::message::MessageWriter;
-use super::races::records::Races;
+use super::rule;
+use super::states::States;
+use super::workgroup::ended::EndedInvocations;
 use super::workgroup::layout::shared_spec_ids;
 use super::workgroup::shared_words::SharedWords;
 use rustc_hash::FxHashMap as HashMap;
@@ -23,6 +19,7 @@ use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
+use vkabort_spirv::edit::runtime_hooks::RuntimeHooks;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{FunctionIndex, Table};
@@ -61,25 +58,13 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) planted: PlantedAborts,
     /// Functions that abort for continue constructs.
     pub(super) guards: Code,
-    /// The private variable that counts loop iterations, and the entry points that reach a use of it.
-    pub(super) counter: Option<Id>,
-    /// Measures the time that loops run.
-    pub(super) clock: Option<LoopClock>,
-    /// Reads it in code without branches.
-    pub(super) look_if: Option<Id>,
-    pub(super) counting: BTreeSet<u32>,
-    /// Tests addresses.
-    pub(super) buffer_finder: Option<BufferFinder>,
-    pub(super) pointer_bounds: PointerBounds,
-    pub(super) searches: Searches,
     pub(super) helpers: Helpers,
-    /// Loads of memory that may be uninitialised.
-    pub(super) unstored: UnstoredLoads<'w>,
     /// Private variables of checks, by the entry points that reach a use of them.
     pub(super) interfaces: BTreeMap<u32, BTreeSet<Id>>,
     pub(super) shared_words: SharedWords,
-    pub(super) barriers: Barriers,
-    pub(super) races: Races,
+    pub(super) ended: EndedInvocations,
+    /// What single checks keep.
+    pub(super) states: States<'w>,
     /// Faults that travel to their effects.
     pub(super) faults: Faults<'w>,
     /// Whether operations are only collected whose faults travel.
@@ -108,19 +93,11 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             messages: MessageWriter::default(),
             planted: PlantedAborts::default(),
             guards: Code::default(),
-            counter: None,
-            clock: None,
-            look_if: None,
-            counting: BTreeSet::new(),
-            buffer_finder: None,
-            pointer_bounds: PointerBounds::default(),
-            searches: Searches::default(),
             helpers: Helpers::new(index),
-            unstored: UnstoredLoads::default(),
             interfaces: BTreeMap::new(),
             shared_words: SharedWords::new(index, options),
-            barriers: Barriers::default(),
-            races: Races::default(),
+            ended: EndedInvocations::default(),
+            states: States::default(),
             faults: Faults::default(),
             is_collecting: false,
             tested_at_once: HashMap::default(),
@@ -153,9 +130,12 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     ///
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, PlantedAborts)> {
-        self.planted.warnings.extend(self.searches.warning());
+        for rule in rule::selected(self.options.sanitize.checks) {
+            rule.finish(&mut self);
+        }
         if self.planted.aborts.is_empty() {
             // Code that prepares checks is not used.
+            self.planted.hooks = RuntimeHooks::default();
             return Ok((Edits::default(), self.planted));
         }
         if !self.index.has_capability(capability::AbortKHR) {
@@ -165,7 +145,6 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.out.extension(EXTENSION);
         }
         self.write_interfaces()?;
-        self.planted.hooks.find_buffer = self.buffer_finder.map(|test| test.find_buffer);
         if self.shared_words.is_planted() {
             self.planted.spec_ids = shared_spec_ids(self.index);
         }
@@ -173,7 +152,6 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
             self.planted.hooks.area_atomics = block.atomics.to_vec();
             self.planted.hooks.leave = Some(block.leave);
         }
-        self.planted.hooks.ticks = self.clock.map(|clock| clock.ticks);
         self.edits.insert(self.index.new_functions(), &self.guards);
         self.out.finish(self.index, &mut self.edits);
         Ok((self.edits, self.planted))
@@ -189,10 +167,6 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
         let lists_all = self.index.version >= version(1, 4);
         for (number, entry) in (0..).zip(&self.index.entry_points) {
             let mut added: SmallVec<[Id; 6]> = SmallVec::new();
-            if lists_all && self.counting.contains(&number) {
-                added.extend(self.counter);
-                added.extend(self.clock.iter().flat_map(|clock| clock.variables));
-            }
             if let Some(variables) = self.interfaces.get(&number).filter(|_| lists_all) {
                 added.extend(variables.iter().copied());
             }

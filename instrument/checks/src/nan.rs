@@ -11,6 +11,7 @@
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_effect};
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{Scalar, find, float_type, write_not_finite};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
@@ -33,29 +34,33 @@ struct StoredValue<'w> {
     bits: u32,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let index = planter.index;
-    let stores = find(index, planter.function, |inst| match inst.opcode() {
-        op::Store if is_visible(index, inst.pointer()) => Some((*inst, inst.stored_value())),
-        op::ImageWrite => Some((*inst, inst.id(3))),
-        _ => None,
-    });
-    for (block, (inst, stored)) in stores {
-        let value = as_float(index, stored);
-        let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
-        let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
-            continue;
-        };
-        if means_nan(index, float) || !is_computed(facts.function, value) {
-            continue;
+/// The check `nan`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let index = planter.index;
+        let stores = find(index, planter.function, |inst| match inst.opcode() {
+            op::Store if is_visible(index, inst.pointer()) => Some((*inst, inst.stored_value())),
+            op::ImageWrite => Some((*inst, inst.id(3))),
+            _ => None,
+        });
+        for (block, (inst, stored)) in stores {
+            let value = as_float(index, stored);
+            let is_stored_only = index.decoration(value, decoration::FPRoundingMode).is_some();
+            let Some(float) = float_type(index, index.type_of(value)).filter(|_| !is_stored_only) else {
+                continue;
+            };
+            if means_nan(index, float) || !is_computed(facts.function, value) {
+                continue;
+            }
+            let stored = StoredValue {
+                inst,
+                value,
+                bits: float.width(),
+            };
+            plant_effect(planter, facts, block, &stored, index.type_of(value));
         }
-        let stored = StoredValue {
-            inst,
-            value,
-            bits: float.width(),
-        };
-        plant_effect(planter, facts, block, &stored, index.type_of(value));
     }
 }
 

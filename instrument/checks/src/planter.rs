@@ -144,6 +144,13 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
         self.module.places.location(self.function, position)
     }
 
+    /// Lists private variables in the interfaces of the entry points that reach the function.
+    pub(super) fn list_in_interfaces(&mut self, variables: &[Id]) {
+        for entry in &self.reach.entry_points {
+            self.module.interfaces.entry(*entry).or_default().extend(variables);
+        }
+    }
+
     /// Whether checks are planted into a block.
     pub(super) fn is_plantable(&self, block: BlockIndex) -> bool {
         self.module.planting == Planting::Everywhere || !self.closed.contains(&block)

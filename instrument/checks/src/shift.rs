@@ -12,6 +12,7 @@ use super::bit_field;
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{Scalar, conversion, find};
 use smallvec::{SmallVec, smallvec};
 use vkabort_analysis::expressions::Expressions;
@@ -27,19 +28,31 @@ struct Shift<'w> {
     bits: u32,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let shifts = find(planter.index, planter.function, |inst| {
-        let is_shift = matches!(inst.opcode(), op::ShiftRightLogical..=op::ShiftLeftLogical);
-        is_shift.then_some(*inst)
-    });
-    for (block, inst) in shifts {
-        let ranges = facts.ranges();
-        if let (Some(bits), Some(_)) = (ranges.bits(inst.id(3)), ranges.bits(inst.id(4))) {
-            plant_value(planter, facts, block, Shift { inst, bits });
+/// The check `shift`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let shifts = find(planter.index, planter.function, |inst| {
+            let is_shift = matches!(inst.opcode(), op::ShiftRightLogical..=op::ShiftLeftLogical);
+            is_shift.then_some(*inst)
+        });
+        for (block, inst) in shifts {
+            let ranges = facts.ranges();
+            if let (Some(bits), Some(_)) = (ranges.bits(inst.id(3)), ranges.bits(inst.id(4))) {
+                plant_value(planter, facts, block, Shift { inst, bits });
+            }
         }
+        bit_field::plant(planter, facts);
     }
-    bit_field::plant(planter, facts);
+
+    fn travels(&self) -> bool {
+        true
+    }
+
+    fn is_hoisted(&self) -> bool {
+        true
+    }
 }
 
 impl<'w> ValueCheck<'w> for Shift<'w> {

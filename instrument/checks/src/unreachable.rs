@@ -8,27 +8,36 @@ use super::message::Message;
 use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::find;
 use vkabort_options::Check;
 use vkabort_spirv::op;
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
-    let found = find(planter.index, planter.function, |inst| {
-        (inst.opcode() == op::Unreachable).then_some(*inst)
-    });
-    for (block, inst) in found {
-        if !facts.function.graph.is_reachable(block) {
-            continue;
-        }
-        let Some(position) = planter.selected_position(block, &inst) else {
-            continue;
-        };
-        let place = Place::new(block, inst.offset, (inst, position));
-        let message = Message::new("code that was declared unreachable is reached");
-        planter.plant(Check::Unreachable, &place, message, |out| {
-            let bool = out.bool();
-            out.value(op::ConstantTrue, bool, ())
+/// The check `unreachable`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        let found = find(planter.index, planter.function, |inst| {
+            (inst.opcode() == op::Unreachable).then_some(*inst)
         });
+        for (block, inst) in found {
+            if !facts.function.graph.is_reachable(block) {
+                continue;
+            }
+            let Some(position) = planter.selected_position(block, &inst) else {
+                continue;
+            };
+            let place = Place::new(block, inst.offset, (inst, position));
+            let message = Message::new("code that was declared unreachable is reached");
+            planter.plant(Check::Unreachable, &place, message, |out| {
+                let bool = out.bool();
+                out.value(op::ConstantTrue, bool, ())
+            });
+        }
+    }
+
+    fn ends_helpers(&self) -> bool {
+        true
     }
 }

@@ -10,31 +10,31 @@ pub const DEFAULT_LOOP_BUDGET: u32 = 1 << 24;
 /// Bytes of shared memory of a workgroup if the device is not known: all but the smallest devices have as much.
 pub const DEFAULT_SHARED_MEMORY: u32 = 32 << 10;
 
-/// The checks, a row each: variant; name and module of `pass::sanitize`; `Flow`, or `Values` if it follows values; whether `default`
-/// selects it; and when it fails, for people. Passes the rows to the macro `$with`. The function `plant` of the module plants the
-/// check.
+/// The checks, a row each: variant; name, which is that of its module in `vkabort_checks`, too; whether `default` selects it; and when it
+/// fails, for people. Passes the rows to the macro `$with`. What needs shared memory prepares it in the order of the rows, so `races`,
+/// which takes what is left, is behind the others.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! checks {
     ($with:ident) => {
         $with! {
-            Loops loops Flow true "the loops of an invocation have used up their budget of iterations, or have run too long";
-            Breaks breaks Flow true "the shader reaches a debug break, a false assumption or a panic of its author";
-            Divide divide Values true "an integer is divided by zero, or the least one by -1";
-            Shift shift Values true "a value is shifted by its width in bits or more, or a bit field reaches beyond its value";
-            Bounds bounds Values true "an element is accessed that its array, vector or matrix of fixed size does not have";
-            Buffers buffers Values false
+            Loops loops true "the loops of an invocation have used up their budget of iterations, or have run too long";
+            Breaks breaks true "the shader reaches a debug break, a false assumption or a panic of its author";
+            Divide divide true "an integer is divided by zero, or the least one by -1";
+            Shift shift true "a value is shifted by its width in bits or more, or a bit field reaches beyond its value";
+            Bounds bounds true "an element is accessed that its array, vector or matrix of fixed size does not have";
+            Buffers buffers false
                 "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";
-            Convert convert Values false "a float is converted to an integer type that cannot hold it";
-            Nan nan Values false "NaN or an infinity is stored to a buffer, an image or an output";
-            Unreachable unreachable Values false "code is reached that was declared unreachable";
-            Addresses addresses Values false
+            Convert convert false "a float is converted to an integer type that cannot hold it";
+            Nan nan false "NaN or an infinity is stored to a buffer, an image or an output";
+            Unreachable unreachable false "code is reached that was declared unreachable";
+            Addresses addresses false
                 "memory is accessed through an address that is in no buffer, or less aligned than the access declares";
-            Initialized initialized Values false "a value is used that was read from a variable before anything was stored there";
-            Invalid invalid Values false "an operation on finite floats makes NaN or an infinity that is stored";
-            Races races Flow false
+            Barriers barriers false "a barrier is not reached by all invocations of the workgroup";
+            Initialized initialized false "a value is used that was read from a variable before anything was stored there";
+            Invalid invalid false "an operation on finite floats makes NaN or an infinity that is stored";
+            Races races false
                 "two invocations of a workgroup access shared memory without a barrier between them, and one of them stores to it";
-            Barriers barriers Flow false "a barrier is not reached by all invocations of the workgroup";
         }
     };
 }
@@ -53,7 +53,7 @@ pub struct CheckRow {
 }
 
 macro_rules! declare {
-    ($($variant:ident $name:ident $kind:ident $is_default:literal $description:literal;)*) => {
+    ($($variant:ident $name:ident $is_default:literal $description:literal;)*) => {
         /// A check that the sanitizer can plant.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Check {
@@ -116,6 +116,12 @@ impl Checks {
     /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.bits == 0
+    }
+
+    /// The checks, in the order of [`CHECKS`].
+    pub fn iter(self) -> impl Iterator<Item = Check> {
+        let all = CHECKS.iter().map(|row| row.check);
+        all.filter(move |check| self.contains(*check))
     }
 
     /// Whether the check is one of them.

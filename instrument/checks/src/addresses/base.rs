@@ -135,6 +135,8 @@ impl Bases {
         }
         if !planter
             .module
+            .states
+            .addresses
             .searches
             .take(planter.index, &planter.module.graph, facts.function.number)
         {
@@ -216,16 +218,13 @@ impl Planter<'_, '_, '_> {
     /// The functions that find the buffers of addresses.
     fn buffer_finder(&mut self) -> BufferFinder {
         let ModulePlanter {
-            out,
-            guards,
-            buffer_finder,
-            interfaces,
-            ..
+            out, guards, states, ..
         } = &mut *self.module;
-        let test = *buffer_finder.get_or_insert_with(|| BufferFinder::new(out, guards));
-        for entry in &self.reach.entry_points {
-            interfaces.entry(*entry).or_default().insert(test.buffer);
-        }
-        test
+        let finder = *states
+            .addresses
+            .finder
+            .get_or_insert_with(|| BufferFinder::new(out, guards));
+        self.list_in_interfaces(&[finder.buffer]);
+        finder
     }
 }

@@ -28,22 +28,27 @@
 //! pointers. Without emulated aborts, there is no table of buffers and nothing is planted.
 
 mod base;
-pub(super) mod buffer_finder;
+mod buffer_finder;
 mod extent;
 mod offset;
 mod physical;
-pub(super) mod pointer_bounds;
-pub(super) mod searches;
+mod pointer_bounds;
+mod searches;
 mod test;
 
 use super::accesses::{Access, accesses};
 use super::message::Message;
+use super::module::ModulePlanter;
 use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::quote;
 use base::Bases;
+use buffer_finder::BufferFinder;
 use physical::{Physical, RequiredTests, physical};
+use pointer_bounds::PointerBounds;
+use searches::Searches;
 use smallvec::smallvec;
 use std::cell::Cell;
 use test::{Test, Tests, write_is_misaligned};
@@ -61,8 +66,30 @@ enum Fault {
     Outside,
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+/// The check `addresses`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        plant(planter, facts);
+    }
+
+    fn finish(&self, module: &mut ModulePlanter<'_, '_>) {
+        let AddressState { finder, searches, .. } = &module.states.addresses;
+        module.planted.warnings.extend(searches.warning());
+        module.planted.hooks.find_buffer = finder.map(|finder| finder.find_buffer);
+    }
+}
+
+/// What the tests of all functions share.
+#[derive(Debug, Default)]
+pub(super) struct AddressState {
+    finder: Option<BufferFinder>,
+    bounds: PointerBounds,
+    searches: Searches,
+}
+
+fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let options = planter.options();
     if options.sanitize.buffer_table.is_none() || !options.lowers.contains(Feature::Abort) {
         return;

@@ -82,17 +82,14 @@ impl Tests {
                 let (first, count) = self.elements(planter, base, [bytes, stride, physical.bytes, alignment]);
                 let (_, words) = self.address(planter, base);
                 let ModulePlanter {
-                    out,
-                    guards,
-                    pointer_bounds,
-                    ..
+                    out, guards, states, ..
                 } = &mut *planter.module;
                 Test::Index {
                     index,
                     first,
                     count,
                     words,
-                    element: pointer_bounds.element(out, guards),
+                    element: states.addresses.bounds.element(out, guards),
                     is_signed: planter.index.type_of(index) != out.uint(),
                 }
             }
@@ -111,12 +108,9 @@ impl Tests {
         let (address, _) = self.address(planter, base);
         *self.rooms.entry(base.range).or_insert_with(|| {
             let ModulePlanter {
-                out,
-                guards,
-                pointer_bounds,
-                ..
+                out, guards, states, ..
             } = &mut *planter.module;
-            let function = pointer_bounds.room(out, guards);
+            let function = states.addresses.bounds.room(out, guards);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let room = out.vector(uint, 2);
@@ -130,12 +124,9 @@ impl Tests {
         let (_, words) = self.address(planter, base);
         *self.elements.entry((base.range, key)).or_insert_with(|| {
             let ModulePlanter {
-                out,
-                guards,
-                pointer_bounds,
-                ..
+                out, guards, states, ..
             } = &mut *planter.module;
-            let function = pointer_bounds.elements(out, guards, stride);
+            let function = states.addresses.bounds.elements(out, guards, stride);
             planter.insert(base.at, |out| {
                 let uint = out.uint();
                 let pair = out.vector(uint, 2);

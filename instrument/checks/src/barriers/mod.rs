@@ -21,31 +21,76 @@
 //! shape of the code (`uniform`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
-pub(super) mod counters;
 mod uniform;
 
 use super::message::Message;
 use super::module::ModulePlanter;
+use super::operand_checks::ValueAnalyses;
 use super::place::Place;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{find, literal, quote};
+use super::workgroup::ended::count_ends;
 use super::workgroup::shared_words::SharedWords;
 use super::workgroup::size::is_in_workgroups;
-use counters::Counter;
+use rustc_hash::FxHashMap as HashMap;
 use uniform::non_uniform_barriers;
+use vkabort_analysis::view::ModuleView;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::edit::planted_aborts::Leaving;
 use vkabort_spirv::op::{memory_semantics, scope};
-use vkabort_spirv::{Code, Id, Inst, op};
+use vkabort_spirv::{Id, Inst, op};
 
 /// Executions of a barrier by an invocation that are checked. Times the invocations of a workgroup, they fit in a word.
 const MAX_EXECUTIONS: u32 = 1 << 20;
 
-/// Finds the barriers to check, and lets aborts of the application count the invocations that they end.
-pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
-    if !module.options.sanitize.checks.contains(Check::Barriers) {
-        return;
+/// The check `barriers`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn prepare<'v, 'a, 'w>(
+        &self,
+        module: &mut ModulePlanter<'_, 'w>,
+        _: &'v ModuleView<'a, 'w>,
+        _: &mut ValueAnalyses<'v, 'a, 'w>,
+    ) {
+        prepare(module);
     }
+
+    fn plant<'w>(&self, planter: &mut Planter<'_, '_, 'w>) {
+        plant(planter);
+    }
+
+    /// Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it has
+    /// ended, Mesa 25 and 26 resume no other one.
+    fn leaving(&self) -> Leaving {
+        Leaving::MayWait
+    }
+}
+
+/// Counters of the checked barriers of a module, by word offset.
+#[derive(Debug, Default)]
+pub(super) struct Counters(HashMap<usize, Counter>);
+
+impl Counters {
+    /// The word offsets of the checked barriers.
+    pub(super) fn barriers(&self) -> impl Iterator<Item = usize> {
+        self.0.keys().copied()
+    }
+}
+
+/// Counters of one barrier.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    /// The word with the number of arrivals.
+    arrivals: u32,
+    /// The private variable with the executions of the invocation.
+    executions: Id,
+}
+
+/// Finds the barriers to check, and lets aborts of the application count the invocations that they end.
+fn prepare(module: &mut ModulePlanter<'_, '_>) {
     let index = module.index;
     let mut offsets = non_uniform_barriers(module);
     // What they order must be known, to let them order the counts, too.
@@ -69,7 +114,7 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     let ModulePlanter {
         out,
         shared_words,
-        barriers,
+        states,
         ..
     } = module;
     for offset in offsets {
@@ -78,73 +123,18 @@ pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
         shared_words.globals.push(executions);
         if let Some(arrivals) = shared_words.reserve(1) {
             let counter = Counter { arrivals, executions };
-            barriers.counters.insert(offset, counter);
+            states.barriers.0.insert(offset, counter);
         }
     }
     count_ends(module);
 }
 
-/// Counts the invocations that end by a failed check or an abort of the application. Returns the word with their number. `None` if
-/// there is no room for it.
-pub(super) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
-    let ModulePlanter {
-        out,
-        shared_words,
-        barriers,
-        ..
-    } = module;
-    if let Some((word, _)) = barriers.ended {
-        return Some(word);
-    }
-    let word = shared_words.reserve(1)?;
-    let end = write_end(
-        out,
-        shared_words,
-        &mut module.guards,
-        word,
-        module.options.memory_barriers,
-    );
-    barriers.ended = Some((word, end));
-    module.planted.hooks.end = Some(end);
-    for reach in module.graph.reach.values() {
-        shared_words.mark_used(reach);
-    }
-    for offset in module.index.aborts() {
-        barriers.write_end(out);
-        out.place(|code| module.edits.insert(offset, code));
-    }
-    Some(word)
-}
-
-/// Writes the function `vkabort_end`, which returns how many have ended before. The memory barrier lets invocations behind the barrier see
-/// that this one does not come.
-fn write_end(
-    out: &mut Emitter,
-    shared_words: &mut SharedWords,
-    functions: &mut Code,
-    word: u32,
-    has_memory_barriers: bool,
-) -> Id {
-    let uint = out.uint();
-    out.function(functions, "vkabort_end", (uint, &[]), |out, _, _| {
-        let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
-        let pointer = shared_words.word(out, number);
-        let before = out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
-        if has_memory_barriers {
-            let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
-            out.op(op::MemoryBarrier, (workgroup, semantics));
-        }
-        Some(before)
-    })
-}
-
-/// Plants the check into a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
+fn plant(planter: &mut Planter<'_, '_, '_>) {
     let found = find(planter.index, planter.function, |inst| {
-        let counter = planter.module.barriers.counters.get(&inst.offset)?;
+        let counter = planter.module.states.barriers.0.get(&inst.offset)?;
         Some((*inst, *counter))
     });
-    let ended = planter.module.barriers.ended.map(|(word, _)| word);
+    let ended = planter.module.ended.word();
     for (block, (inst, counter)) in found {
         let Some((ended, position)) = ended.zip(planter.selected_position(block, &inst)) else {
             continue;

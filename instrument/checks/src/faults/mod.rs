@@ -136,11 +136,3 @@ impl<'w> Faults<'w> {
         self.numbers.get(at).copied().unwrap_or_default()
     }
 }
-
-/// Whether faults of a check may travel.
-pub(super) fn may_travel(check: Check) -> bool {
-    matches!(
-        check,
-        Check::Divide | Check::Shift | Check::Bounds | Check::Convert | Check::Initialized | Check::Invalid
-    )
-}

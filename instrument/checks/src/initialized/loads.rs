@@ -1,17 +1,12 @@
 //! Checked loads of memory that may be uninitialised.
 
-use super::super::place::Place;
 use super::init_bits::InitBits;
 use super::layout::BitPlace;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
-use vkabort_analysis::points_before::PointsBefore;
 use vkabort_analysis::view::path::Path;
-use vkabort_options::Check;
-use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
-use vkabort_spirv::op::storage_class;
-use vkabort_spirv::{Id, Inst, op};
+use vkabort_spirv::{Id, Inst};
 
 /// A load.
 #[derive(Clone, Debug)]
@@ -40,26 +35,6 @@ pub(super) struct CheckedPart {
 pub(crate) struct UnstoredLoads<'w> {
     pub(super) loads: BTreeMap<FunctionIndex, Vec<CheckedLoad<'w>>>,
     pub(super) init_bits: HashMap<Id, InitBits>,
-    /// The word with the number of invocations of the workgroup that have ended.
+    /// The word with the number of invocations of the workgroup that have ended, if loads of shared memory are checked.
     pub(super) ends: Option<u32>,
-    /// The points in front of the stores that set bits in shared memory, and of the checked barriers.
-    pub(super) before_stores: PointsBefore,
-}
-
-impl UnstoredLoads<'_> {
-    /// Whether a load of shared memory is checked.
-    pub(crate) fn reads_shared_memory(&self) -> bool {
-        self.ends.is_some()
-    }
-
-    /// Whether an invocation that fails a check at a place is counted in front of the branch: loads of shared memory are checked, and it may
-    /// have had a store to it ahead, or is itself one that reads too early, which another check then explains to the others. Drivers for
-    /// CPUs compile each count to a loop.
-    pub(crate) fn counts_end(&self, index: &Index<'_>, check: Check, place: &Place<'_>) -> bool {
-        let guarded = &place.guarded;
-        let is_shared_load = check == Check::Initialized
-            && guarded.opcode() == op::Load
-            && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup);
-        self.reads_shared_memory() && (is_shared_load || self.before_stores.contains(place.block, place.offset))
-    }
 }

@@ -30,13 +30,14 @@ pub(super) mod loads;
 mod message;
 mod stores;
 
-use super::barriers::count_ends;
 use super::faults::{FaultClass, Faulty, Found, Origin, write_number};
 use super::message::Message;
 use super::module::ModulePlanter;
-use super::operand_checks::ValueFacts;
+use super::operand_checks::{ValueAnalyses, ValueFacts};
 use super::place::{Place, TestKey};
 use super::planter::Planter;
+use super::rule::CheckRule;
+use super::workgroup::ended::count_ends;
 use super::workgroup::shared_words::SharedWords;
 use candidates::{Candidates, reached};
 use init_bits::{InitBits, Sample};
@@ -59,8 +60,37 @@ use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::op::{scope, storage_class};
 use vkabort_spirv::{Id, op};
 
+/// The check `initialized`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn prepare<'v, 'a, 'w>(
+        &self,
+        module: &mut ModulePlanter<'_, 'w>,
+        view: &'v ModuleView<'a, 'w>,
+        values: &mut ValueAnalyses<'v, 'a, 'w>,
+    ) {
+        prepare(module, view, &mut values.unstored);
+    }
+
+    fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+        plant(planter, facts);
+    }
+
+    fn travels(&self) -> bool {
+        true
+    }
+
+    /// One that reads shared memory too early, which another check then explains to the others.
+    fn is_missed_at(&self, index: &Index<'_>, place: &Place<'_>) -> bool {
+        let guarded = &place.guarded;
+        guarded.opcode() == op::Load
+            && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup)
+    }
+}
+
 /// Finds the loads, and writes the bits of their variables in all functions.
-pub(super) fn prepare<'v, 'a, 'w>(
+fn prepare<'v, 'a, 'w>(
     module: &mut ModulePlanter<'_, 'w>,
     view: &'v ModuleView<'a, 'w>,
     effects: &mut Effects<'v, 'a, 'w>,
@@ -69,7 +99,7 @@ pub(super) fn prepare<'v, 'a, 'w>(
     let warnings = found.warnings.into_iter();
     let warnings = warnings.map(|text| format!("checks are left out: {text}"));
     module.planted.warnings.extend(warnings);
-    module.unstored.loads = found.loads;
+    module.states.initialized.loads = found.loads;
     let mut layouts = found.layouts;
     let is_shared = |variable: &Id| {
         let ty = module.index.type_of(*variable);
@@ -80,7 +110,7 @@ pub(super) fn prepare<'v, 'a, 'w>(
         true => count_ends(module),
         false => None,
     };
-    module.unstored.ends = ends;
+    module.states.initialized.ends = ends;
     let mut without_room = 0;
     let mut writer = InitBitsDeclarations::default();
     // Stores to shared memory, and checked barriers.
@@ -101,12 +131,13 @@ pub(super) fn prepare<'v, 'a, 'w>(
                     _ => Some(writer.private(&mut module.out, layout)),
                 };
                 module
-                    .unstored
+                    .states
+                    .initialized
                     .init_bits
                     .extend(bits.map(|bits| (object.pointer, bits)));
             }
             let (Some(bits), Some(reach)) = (
-                module.unstored.init_bits.get(&object.pointer),
+                module.states.initialized.init_bits.get(&object.pointer),
                 view.graph.reach.get(number),
             ) else {
                 continue;
@@ -122,8 +153,9 @@ pub(super) fn prepare<'v, 'a, 'w>(
         mark_stores(module, view, accesses, &mut awaited);
     }
     if ends.is_some() {
-        awaited.extend(module.barriers.counters.keys());
-        module.unstored.before_stores = PointsBefore::new(module.index, &module.graph, &awaited);
+        awaited.extend(module.states.barriers.barriers());
+        let points = PointsBefore::new(module.index, &module.graph, &awaited);
+        module.ended.count_before(points);
     }
     if without_room > 0 {
         let text = format!("checks are left out: shared memory has no room for the bits of variables: {without_room}");
@@ -141,7 +173,7 @@ fn mark_stores(
     let index = module.index;
     for access in accesses.accesses.values() {
         let object = accesses.objects.get(access.place.object);
-        let Some(bits) = object.and_then(|object| module.unstored.init_bits.get(&object.pointer)) else {
+        let Some(bits) = object.and_then(|object| module.states.initialized.init_bits.get(&object.pointer)) else {
             continue;
         };
         let inst = index.inst(access.offset);
@@ -155,17 +187,16 @@ fn mark_stores(
     }
 }
 
-/// Plants the check into a function.
-pub(super) fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
+fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
     let number = facts.function.number;
     if planter.module.is_collecting {
-        let loads = planter.module.unstored.loads.get(&number).cloned();
+        let loads = planter.module.states.initialized.loads.get(&number).cloned();
         for load in loads.into_iter().flatten().filter(|load| !load.travelling.is_empty()) {
             collect_load(planter, number, &load);
         }
         return;
     }
-    let loads = planter.module.unstored.loads.remove(&number);
+    let loads = planter.module.states.initialized.loads.remove(&number);
     for load in loads.into_iter().flatten().filter(|load| !load.at_once.is_empty()) {
         plant_load(planter, facts, &load);
     }
@@ -176,7 +207,7 @@ fn collect_load<'w>(planter: &mut Planter<'_, '_, 'w>, function: FunctionIndex, 
     let Some(position) = planter.selected_position(load.block, &load.inst) else {
         return;
     };
-    let bits = planter.module.unstored.init_bits.get(&load.variable).cloned();
+    let bits = planter.module.states.initialized.init_bits.get(&load.variable).cloned();
     let ends = ends(planter, load);
     for unit in units(index, load, &load.travelling) {
         if unit.is_tested_by_bits() && bits.is_none() {
@@ -287,10 +318,11 @@ fn plant_load<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &ValueFacts<'_, '_, 
 
 /// The shared memory of checks, and the word with the number of invocations that have ended, for a load of shared memory.
 fn ends(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Option<(Id, u32)> {
-    let bits = planter.module.unstored.init_bits.get(&load.variable);
+    let bits = planter.module.states.initialized.init_bits.get(&load.variable);
     let word = planter
         .module
-        .unstored
+        .states
+        .initialized
         .ends
         .filter(|_| bits.is_some_and(InitBits::is_shared))?;
     Some((planter.module.shared_words.variable(&mut planter.module.out), word))
@@ -312,7 +344,7 @@ fn key(load: &CheckedLoad<'_>, unit: &Unit) -> TestKey {
 /// Writes the bits of a load in front of it.
 fn write_sample(planter: &mut Planter<'_, '_, '_>, load: &CheckedLoad<'_>) -> Option<Sample> {
     let index = planter.index;
-    let bits = planter.module.unstored.init_bits.get(&load.variable)?.clone();
+    let bits = planter.module.states.initialized.init_bits.get(&load.variable)?.clone();
     let place = load.bits.as_ref()?;
     Some(planter.insert(load.inst.offset, |out| bits.write_sample(index, out, place)))
 }

@@ -6,10 +6,11 @@ use crate::guard::write_guard;
 use crate::message::Message;
 use crate::module::{ModulePlanter, Planting};
 use crate::place::Place;
+use crate::rule::rule;
 use vkabort_options::Check;
 use vkabort_record::site::Frame;
 use vkabort_spirv::edit::emitter::Emitter;
-use vkabort_spirv::edit::planted_aborts::{Leaving, PlantedAbort};
+use vkabort_spirv::edit::planted_aborts::PlantedAbort;
 use vkabort_spirv::edit::rematerialize_handles::Split;
 use vkabort_spirv::operands::result_index;
 use vkabort_spirv::{Id, Inst, op};
@@ -54,7 +55,7 @@ impl<'w> Planter<'_, '_, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
-        let counts_end = self.module.unstored.counts_end(self.index, check, place);
+        let counts_end = self.is_counted_before(check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
@@ -64,8 +65,15 @@ impl<'w> Planter<'_, '_, 'w> {
         self.module.out.label(go);
     }
 
-    /// Writes whether the invocation ends if a test `failed`. `counts_end`: see
-    /// [`UnstoredLoads::counts_end`](crate::initialized::loads::UnstoredLoads::counts_end).
+    /// Whether an invocation that fails a check at a place is counted in front of the branch by which it leaves.
+    pub(in super::super) fn is_counted_before(&self, check: Check, place: &Place<'_>) -> bool {
+        let is_missed = || rule(check).is_missed_at(self.index, place);
+        self.module
+            .ended
+            .is_counted_before((place.block, place.offset), is_missed)
+    }
+
+    /// Writes whether the invocation ends if a test `failed`. `counts_end`: see [`Self::is_counted_before`].
     pub(in super::super) fn write_failed(
         &mut self,
         (excludes_helpers, counts_end): (bool, bool),
@@ -74,7 +82,7 @@ impl<'w> Planter<'_, '_, 'w> {
         let ModulePlanter {
             out,
             helpers,
-            barriers,
+            ended,
             guards,
             ..
         } = &mut *self.module;
@@ -84,7 +92,7 @@ impl<'w> Planter<'_, '_, 'w> {
         if counts_end {
             // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
             // and behind it.
-            failed = barriers.write_end_if(out, guards, failed);
+            failed = ended.write_end_if(out, guards, failed);
         }
         failed
     }
@@ -97,17 +105,11 @@ impl<'w> Planter<'_, '_, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let ModulePlanter {
-            out,
-            messages,
-            barriers,
-            unstored,
-            ..
+            out, messages, ended, ..
         } = &mut *self.module;
         out.write_position(&place.position);
         let message = write_message(out);
-        if !unstored.reads_shared_memory() {
-            barriers.write_end(out);
-        }
+        ended.write_end_behind(out);
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
@@ -129,7 +131,7 @@ impl<'w> Planter<'_, '_, 'w> {
         let planted = PlantedAbort {
             check: check.name(),
             operation,
-            leaving: leaving(check),
+            leaving: rule(check).leaving(),
             used_in,
         };
         self.module.planted.aborts.insert(message, planted);
@@ -166,7 +168,7 @@ impl<'w> Planter<'_, '_, 'w> {
             planted,
             edits,
             helpers,
-            barriers,
+            ended,
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
@@ -176,7 +178,7 @@ impl<'w> Planter<'_, '_, 'w> {
         };
         let message = write_message(out, rest);
         let guard = out.continue_code(guards, |out| {
-            write_guard(self.index, out, (messages, barriers), failed, message, &place.guarded)
+            write_guard(self.index, out, (messages, ended), failed, message, &place.guarded)
         });
         out.name(guard.function, &format!("vkabort_{}", check.name()));
         // The call has the position that the site takes from it.
@@ -191,18 +193,6 @@ impl<'w> Planter<'_, '_, 'w> {
         out.place(|code| edits.insert(place.offset, code));
         planted.guards.insert(guard.function);
         self.add_planted(guard.message, check, place);
-    }
-}
-
-/// How the invocations that fail a check leave.
-fn leaving(check: Check) -> Leaving {
-    match check {
-        // Behind the branch that looks at the limits of the loop.
-        Check::Loops => Leaving::BehindBranch,
-        // Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it has
-        // ended, Mesa 25 and 26 resume no other one.
-        Check::Barriers => Leaving::MayWait,
-        _ => Leaving::Anyhow,
     }
 }
 

@@ -42,15 +42,16 @@ mod synchronization;
 mod uniform_values;
 mod word;
 
-pub(super) use sites::prepare;
-
 use super::message::Message;
 use super::module::ModulePlanter;
+use super::operand_checks::ValueAnalyses;
 use super::place::Place;
 use super::planter::Planter;
+use super::rule::CheckRule;
 use super::scalars::{find, quote};
 use log::{MAX_WORDS, element};
 use stretch::{Entry, Stretches};
+use vkabort_analysis::view::ModuleView;
 use vkabort_options::Check;
 use vkabort_record::shared_access::{ACCESS, ACCESSED, OTHERS};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -60,13 +61,30 @@ use word::{Kind, write_is, write_site, write_who};
 /// Most accesses of a stretch that are recorded each by itself: for so few, drivers compile calls in less time than a loop.
 const MAX_APART: usize = 3;
 
-/// Plants the check into a function.
-pub(super) fn plant(planter: &mut Planter<'_, '_, '_>) {
-    if planter.module.races.functions.is_none() {
+/// The check `races`.
+pub(super) struct Rule;
+
+impl CheckRule for Rule {
+    fn prepare<'v, 'a, 'w>(
+        &self,
+        module: &mut ModulePlanter<'_, 'w>,
+        _: &'v ModuleView<'a, 'w>,
+        _: &mut ValueAnalyses<'v, 'a, 'w>,
+    ) {
+        sites::prepare(module);
+    }
+
+    fn plant<'w>(&self, planter: &mut Planter<'_, '_, 'w>) {
+        plant(planter);
+    }
+}
+
+fn plant(planter: &mut Planter<'_, '_, '_>) {
+    if planter.module.states.races.functions.is_none() {
         return;
     }
     let found = find(planter.index, planter.function, |inst| {
-        let accesses = planter.module.races.accesses.get(&inst.offset)?;
+        let accesses = planter.module.states.races.accesses.get(&inst.offset)?;
         Some((*inst, accesses.clone()))
     });
     let mut stretches = Stretches::new(planter.index, planter.options().sanitize.recorded_together);
@@ -97,10 +115,12 @@ fn plant_access<'w>(planter: &mut Planter<'_, '_, 'w>, entry: &Entry<'w>) {
         out,
         shared_words,
         guards,
-        races,
+        states,
         ..
     } = &mut *planter.module;
-    let Some(functions) = &mut races.functions else { return };
+    let Some(functions) = &mut states.races.functions else {
+        return;
+    };
     let record = functions.record((out, shared_words, guards), recorded.location);
     let write_failed = |out: &mut Emitter| {
         let bases = (recorded.base, MAX_WORDS);
@@ -126,10 +146,12 @@ fn plant_stretch<'w>(planter: &mut Planter<'_, '_, 'w>, entries: &[Entry<'w>]) {
         out,
         shared_words,
         guards,
-        races,
+        states,
         ..
     } = &mut *planter.module;
-    let Some(functions) = &mut races.functions else { return };
+    let Some(functions) = &mut states.races.functions else {
+        return;
+    };
     let log = functions.log((out, shared_words, guards), last.recorded.location);
     let write_entry = |out: &mut Emitter, number: u32, Entry { recorded, .. }: &Entry<'_>| {
         let base = element(recorded.base, recorded.access.scalars);
@@ -171,7 +193,7 @@ impl Text {
         let ModulePlanter {
             out,
             shared_words,
-            races,
+            states,
             ..
         } = &mut *planter.module;
         Self {
@@ -180,7 +202,7 @@ impl Text {
             has_others: recorded.races_with_others(),
             line: recorded.line,
             invocation: shared_words.invocation(out),
-            subgroup: races.by_subgroup.then(|| shared_words.subgroup(out)),
+            subgroup: states.races.by_subgroup.then(|| shared_words.subgroup(out)),
             quoted: recorded.line.is_none().then(|| quote(&place.guarded)),
         }
     }

@@ -15,7 +15,6 @@ use super::uniform_values::UniformValues;
 use super::word::{Kind, SITES};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use vkabort_options::Check;
 use vkabort_options::ShadowArea;
 use vkabort_record::shared_access::{SharedAccess as SiteAccess, SharedAccessKind};
 use vkabort_spirv::index::debug::Position;
@@ -23,10 +22,7 @@ use vkabort_spirv::lowered::Feature;
 use vkabort_spirv::{Id, op, op_sets};
 
 /// Finds the accesses to record, and plants the counter of epochs.
-pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
-    if !module.options.sanitize.checks.contains(Check::Races) {
-        return;
-    }
+pub(super) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     let layout = SharedLayout::new(module.index, module.options);
     let (accesses, unseen) = find_accesses(module, &layout);
     if accesses.is_empty() && unseen.is_empty() {
@@ -82,8 +78,8 @@ pub(crate) fn prepare(module: &mut ModulePlanter<'_, '_>) {
     for reach in graph.reach.values() {
         shared_words.mark_used(reach);
     }
-    module.races.functions = Some(functions);
-    module.races.by_subgroup = synchronization.by_subgroup;
+    module.states.races.functions = Some(functions);
+    module.states.races.by_subgroup = synchronization.by_subgroup;
     number_sites(module, accesses, &bases);
 }
 
@@ -274,7 +270,7 @@ fn number_sites(module: &mut ModulePlanter<'_, '_>, accesses: Vec<SharedAccess>,
     let left_out = too_often_inlined(module, &all);
     for recorded in all {
         if !left_out.contains(&recorded.access.function) {
-            let accesses = &mut module.races.accesses;
+            let accesses = &mut module.states.races.accesses;
             accesses.entry(recorded.access.offset).or_default().push(recorded);
         }
     }

@@ -1,0 +1,144 @@
+//! Counts the invocations of a workgroup that end by a failed check or an abort of the application.
+//!
+//! ```text
+//! uint vkabort_end()                          how many have ended before
+//!     return atomicAdd(vkabort_shadow[ended], 1)
+//! bool vkabort_end_if(bool failed)            counts if it failed, and returns true then
+//! ```
+
+use super::super::module::ModulePlanter;
+use super::shared_words::SharedWords;
+use vkabort_analysis::points_before::PointsBefore;
+use vkabort_spirv::edit::emitter::Emitter;
+use vkabort_spirv::index::typed::BlockIndex;
+use vkabort_spirv::op::{memory_semantics, scope};
+use vkabort_spirv::{Code, Id, op};
+
+/// The count, if a check needs it.
+#[derive(Debug, Default)]
+pub(crate) struct EndedInvocations {
+    /// The word with the count, and the function `vkabort_end`.
+    count: Option<(u32, Id)>,
+    /// The function `vkabort_end_if`.
+    end_if: Option<Id>,
+    /// The points behind which others wait for what an invocation does, if it must be counted in front of the branch by which it leaves.
+    awaited: Option<PointsBefore>,
+}
+
+impl EndedInvocations {
+    /// The word with the count.
+    pub(crate) fn word(&self) -> Option<u32> {
+        self.count.map(|(word, _)| word)
+    }
+
+    /// An invocation that fails is counted in front of the branch by which it leaves, where it may have one of these points ahead.
+    pub(crate) fn count_before(&mut self, awaited: PointsBefore) {
+        self.awaited = Some(awaited);
+    }
+
+    /// Whether an invocation that fails a check at a point is counted in front of the branch: others wait for what it would do yet, or
+    /// `is_missed` anyway. Drivers for CPUs compile each count to a loop.
+    pub(crate) fn is_counted_before(
+        &self,
+        (block, offset): (BlockIndex, usize),
+        is_missed: impl FnOnce() -> bool,
+    ) -> bool {
+        let Some(awaited) = &self.awaited else { return false };
+        awaited.contains(block, offset) || is_missed()
+    }
+
+    /// Counts an invocation behind the branch by which it leaves, unless it is counted in front of such branches.
+    pub(crate) fn write_end_behind(&self, out: &mut Emitter) {
+        if self.awaited.is_none() {
+            self.write_end(out);
+        }
+    }
+
+    /// Counts an invocation that ends.
+    pub(crate) fn write_end(&self, out: &mut Emitter) {
+        if let Some((_, end)) = self.count {
+            out.calculate(op::FunctionCall, end);
+        }
+    }
+
+    /// Counts an invocation that ends if `failed`. Returns a value that is true then.
+    pub(crate) fn write_end_if(&mut self, out: &mut Emitter, functions: &mut Code, failed: Id) -> Id {
+        let Some((_, end)) = self.count else { return failed };
+        let bool = out.bool();
+        let function = *self.end_if.get_or_insert_with(|| write_end_if(out, functions, end));
+        out.emit(op::FunctionCall, bool, (function, failed))
+    }
+}
+
+/// Counts the invocations that end by a failed check or an abort of the application. Returns the word with their number. `None` if
+/// there is no room for it.
+pub(crate) fn count_ends(module: &mut ModulePlanter<'_, '_>) -> Option<u32> {
+    let ModulePlanter {
+        out,
+        shared_words,
+        ended,
+        ..
+    } = module;
+    if let Some(word) = ended.word() {
+        return Some(word);
+    }
+    let word = shared_words.reserve(1)?;
+    let end = write_end(
+        out,
+        shared_words,
+        &mut module.guards,
+        word,
+        module.options.memory_barriers,
+    );
+    ended.count = Some((word, end));
+    module.planted.hooks.end = Some(end);
+    for reach in module.graph.reach.values() {
+        shared_words.mark_used(reach);
+    }
+    for offset in module.index.aborts() {
+        ended.write_end(out);
+        out.place(|code| module.edits.insert(offset, code));
+    }
+    Some(word)
+}
+
+/// Writes the function `vkabort_end`, which returns how many have ended before. The memory barrier lets invocations behind the barrier see
+/// that this one does not come.
+fn write_end(
+    out: &mut Emitter,
+    shared_words: &mut SharedWords,
+    functions: &mut Code,
+    word: u32,
+    has_memory_barriers: bool,
+) -> Id {
+    let uint = out.uint();
+    out.function(functions, "vkabort_end", (uint, &[]), |out, _, _| {
+        let [zero, one, workgroup, number] = [0, 1, scope::Workgroup, word].map(|value| out.constant(value));
+        let pointer = shared_words.word(out, number);
+        let before = out.calculate(op::AtomicIAdd, (pointer, workgroup, zero, one));
+        if has_memory_barriers {
+            let semantics = out.constant(memory_semantics::ACQUIRE_RELEASE | memory_semantics::WORKGROUP_MEMORY);
+            out.op(op::MemoryBarrier, (workgroup, semantics));
+        }
+        Some(before)
+    })
+}
+
+/// Writes the function `vkabort_end_if`. Its result depends on the count instead of the argument: Mesa 25 and 26 would join this selection
+/// with the one behind it, which ends the invocation, and take seconds for a shader with a hundred checks.
+fn write_end_if(out: &mut Emitter, functions: &mut Code, end: Id) -> Id {
+    let (bool, uint) = (out.bool(), out.uint());
+    let types: (Id, &[Id]) = (bool, &[bool]);
+    out.function(functions, "vkabort_end_if", types, |out, entry, parameters| {
+        let [failed] = *parameters else { return None };
+        let [count, counted, ended] = [(); 3].map(|()| out.fresh());
+        let none = out.constant(u32::MAX);
+        out.branch_if(failed, count, counted, counted);
+        out.label(count);
+        let before = out.calculate(op::FunctionCall, end);
+        out.branch(counted);
+        out.label(counted);
+        out.phi(uint, ended, &[(none, entry), (before, count)]);
+        Some(out.emit(op::INotEqual, bool, (ended, none)))
+    })
+}
