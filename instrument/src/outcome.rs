@@ -27,8 +27,8 @@ pub struct Instrumented {
     /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
     /// them needs another rewrite with all its constants in `Options::specialization`.
     pub data_spec_ids: Vec<u32>,
-    /// `SpecId`s of the constants that lengths of constant data, and the sizes of checked shared memory, depend on. A pipeline that specialises one of them needs
-    /// another rewrite too.
+    /// `SpecId`s of the constants that lengths of constant data, sizes of checked shared memory and the choice of the counted loops depend on.
+    /// A pipeline that specialises one of them needs another rewrite too.
     pub length_spec_ids: Vec<u32>,
     /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
     /// other constants to specialise.

@@ -107,6 +107,7 @@ impl<'t> GoldenCase<'t> {
                         interval: 1024,
                     });
                 }
+                ("rewrites_specialised", "on") => case.options.sanitize.rewrites_specialised = true,
                 ("counts_all_loops", "on") => case.options.sanitize.counts_all_loops = true,
                 ("joins_tests", "off") => case.options.sanitize.joins_tests = false,
                 ("recorded_together", count) => case.options.sanitize.recorded_together = count.parse()?,

@@ -1,5 +1,5 @@
-//! Trip counts: upper limits on the iterations of loops that count from one constant to another by a constant step, of
-//! those that shift or divide a number by a constant, and of those whose back edge is never taken.
+//! Trip counts: upper limits on the iterations of loops that count to a constant by a constant step, of those that shift or divide a number
+//! by a constant, and of those whose back edge is never taken.
 //!
 //! ```text
 //! %i = Phi %int %zero %entry %next %continue      Store %i %zero
@@ -10,6 +10,7 @@
 //! Conservative: a loop that the analysis does not understand may run for ever. The count is a closed form modulo the width of the
 //! counter, so overflow and every comparison are as the shader has them (`progression`).
 
+mod constants;
 mod induction;
 mod progression;
 mod shifting;
@@ -18,6 +19,7 @@ mod tests;
 
 use crate::loop_nest::Loop;
 use crate::view::FunctionView;
+pub use constants::Constants;
 use induction::Inductions;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
@@ -28,6 +30,7 @@ use vkabort_spirv::{Id, op};
 /// The loops of one function.
 pub struct TripCounts<'v, 'a, 'w> {
     view: &'v FunctionView<'a, 'w>,
+    constants: &'v Constants<'v>,
 }
 
 /// A condition under which a loop goes on.
@@ -38,8 +41,8 @@ struct Condition {
 }
 
 impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
-    pub fn new(view: &'v FunctionView<'a, 'w>) -> Self {
-        Self { view }
+    pub fn new(view: &'v FunctionView<'a, 'w>, constants: &'v Constants<'v>) -> Self {
+        Self { view, constants }
     }
 
     /// The most iterations of a loop, counted by how often the code behind its test is executed. `None`: not known.
@@ -56,7 +59,7 @@ impl<'v, 'a, 'w> TripCounts<'v, 'a, 'w> {
         }
         let nest = self.view.loops();
         let own = nest.innermost(l.header);
-        let mut inductions = Inductions::new(self.view, l, back);
+        let mut inductions = Inductions::new(self.view, self.constants, l, back);
         let mut seen = HashSet::default();
         let mut most: Option<u64> = None;
         for number in &l.blocks {

@@ -64,7 +64,7 @@ use module::ModulePlanter;
 pub use module::Planting;
 use operand_checks::{ValueAnalyses, ValueFacts};
 use planter::Planter;
-use repetitions::Repetitions;
+use repetitions::ModuleRepetitions;
 use size_budget::SizeBudget;
 use vkabort_analysis::effects::Effects;
 use vkabort_analysis::ranges::Ranges;
@@ -76,14 +76,15 @@ use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::planted_aborts::PlantedAborts;
 use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
-use vkabort_spirv::index::typed::{FunctionIndex, Table};
+use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::op::capability;
 
 /// Facts about a module before anything is planted.
 struct ModuleFacts<'v, 'a, 'w> {
     view: &'v ModuleView<'a, 'w>,
     values: ValueAnalyses<'v, 'a, 'w>,
-    repetitions: Table<FunctionIndex, Repetitions>,
+    /// How often loops run, if their check is planted.
+    repetitions: ModuleRepetitions,
 }
 
 /// Plants the selected checks, or fewer in a large module that they would more than double. Edits nothing if there is no place for any.
@@ -118,18 +119,28 @@ pub fn plant(
             unstored: Effects::of_memory(&view),
             ranges: Ranges::new(&view, options),
         },
-        repetitions: match options.sanitize.checks.contains(Check::Loops) {
-            true => Repetitions::of_module(&view),
-            false => Table::default(),
-        },
+        repetitions: ModuleRepetitions::default(),
     };
+    if options.sanitize.checks.contains(Check::Loops) {
+        let specialization = options.sanitize.rewrites_specialised.then_some(&options.specialization);
+        facts.repetitions = ModuleRepetitions::new(&view, specialization);
+    }
     let mut budget = SizeBudget::new(options);
     loop {
         let module = ModulePlanter::new(index, &budget.options, planting, hashes);
-        let (edits, planted) = plant_selected(&mut facts, module)?;
-        if !budget.leave_out(index, &edits, &planted) {
-            return Ok(budget.finish(edits, planted));
+        let (edits, mut planted) = plant_selected(&mut facts, module)?;
+        if budget.leave_out(index, &edits, &planted) {
+            continue;
         }
+        if planted.aborts.is_empty() && !facts.repetitions.spec_ids.is_empty() {
+            // A pipeline that makes its loops longer would not rewrite a module without checks.
+            facts.repetitions = ModuleRepetitions::new(&view, None);
+            continue;
+        }
+        planted.spec_ids.extend(&facts.repetitions.spec_ids);
+        planted.spec_ids.sort_unstable();
+        planted.spec_ids.dedup();
+        return Ok(budget.finish(edits, planted));
     }
 }
 
@@ -147,7 +158,7 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         let Some(mut planter) = Planter::new(&mut module, number, function) else {
             continue;
         };
-        planter.repetitions = facts.repetitions.get(number);
+        planter.repetitions = facts.repetitions.functions.get(number);
         planter.view = facts.view.function(number);
         // Without a view of the function, checks of values are left out.
         let (function, values) = (facts.view.function(number), &mut facts.values);

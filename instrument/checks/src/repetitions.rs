@@ -1,8 +1,10 @@
 //! Upper limits on the iterations of the loops of a module, multiplied by those of the loops around them, in their function and around its calls.
 
 use vkabort_analysis::loop_nest::LoopNest;
-use vkabort_analysis::trip_count::TripCounts;
+use vkabort_analysis::trip_count::{Constants, TripCounts};
 use vkabort_analysis::view::ModuleView;
+use vkabort_spirv::index::constant::Specialization;
+use vkabort_spirv::index::spec_constants::{constants_of, spec_ids_of};
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex, Table};
 
 /// Iterations of a loop and those around it from which on it is counted.
@@ -17,11 +19,20 @@ pub(super) struct Repetitions {
     calls: u64,
 }
 
-impl Repetitions {
-    /// Those of every function. O(instructions * depth of loops).
-    pub(super) fn of_module(view: &ModuleView<'_, '_>) -> Table<FunctionIndex, Self> {
+/// The loops of a module.
+#[derive(Debug, Default)]
+pub(super) struct ModuleRepetitions {
+    pub(super) functions: Table<FunctionIndex, Repetitions>,
+    /// `SpecId`s of the constants whose defaults decide them, ascending.
+    pub(super) spec_ids: Vec<u32>,
+}
+
+impl ModuleRepetitions {
+    /// Those of every function. `specialization`: see [`Constants::new`]. O(instructions * depth of loops).
+    pub(super) fn new(view: &ModuleView<'_, '_>, specialization: Option<&Specialization>) -> Self {
         let (index, graph) = (view.index, &view.graph);
-        let mut all = index.functions.map(|_| Self {
+        let constants = Constants::new(specialization);
+        let mut all = index.functions.map(|_| Repetitions {
             most: Vec::new(),
             calls: 1,
         });
@@ -45,7 +56,7 @@ impl Repetitions {
             let own_view = has_loops.then(|| view.function(number)).flatten();
             let nest = own_view.map_or(&none, |view| view.loops());
             if let Some((own, view)) = all.get_mut(number).zip(own_view) {
-                let counts = TripCounts::new(view);
+                let counts = TripCounts::new(view, &constants);
                 let most = nest.loops().iter().map(|l| counts.most(l));
                 own.most = most.map(|most| most.filter(|most| *most < LIMIT)).collect();
             }
@@ -67,9 +78,15 @@ impl Repetitions {
                 }
             }
         }
-        all
+        let specialised = constants_of(index, constants.defaults());
+        Self {
+            functions: all,
+            spec_ids: spec_ids_of(index, &specialised),
+        }
     }
+}
 
+impl Repetitions {
     /// Whether a loop, by its position, is repeated fewer than [`LIMIT`] times, or since a loop around it was.
     pub(super) fn is_short(&self, nest: &LoopNest, position: usize) -> bool {
         self.most(position).is_some() && self.of_loop(nest, position) < LIMIT

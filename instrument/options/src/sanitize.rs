@@ -209,8 +209,8 @@ pub struct Sanitize {
     /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: there is
     /// no buffer table; [`Check::Addresses`] is not planted.
     pub buffer_table: Option<u64>,
-    /// A pipeline that specialises the size of shared memory gets another rewrite ([`length_spec_ids`]). Without, such
-    /// memory is left alone.
+    /// A pipeline that specialises the size of shared memory or the iterations of a loop gets another rewrite ([`length_spec_ids`]). Without,
+    /// such memory is left alone, and such a loop is counted.
     pub rewrites_specialised: bool,
     /// Bytes of shared memory that a workgroup may have (`maxComputeSharedMemorySize`).
     pub shared_memory: u32,
@@ -228,7 +228,8 @@ impl Sanitize {
                 .buffer_table
                 .filter(|_| self.checks.contains(Check::Addresses))
                 .map(|_| 0),
-            rewrites_specialised: self.rewrites_specialised && uses_shared_memory,
+            rewrites_specialised: self.rewrites_specialised
+                && (uses_shared_memory || self.checks.contains(Check::Loops)),
             shared_memory: if uses_shared_memory { self.shared_memory } else { 0 },
             ..self.clone()
         }

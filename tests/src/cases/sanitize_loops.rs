@@ -20,6 +20,9 @@ const TIMED_BESIDE: &[(&str, &str)] = &[
     ("control_block", "device"),
 ];
 const SHORT: &[(&str, &str)] = &[("sanitize", "default"), ("loop_timeout_ms", "100")];
+/// A budget below the iterations after which any driver ends a loop.
+const BUDGET: &[(&str, &str)] = &[("sanitize", "default"), ("loop_budget", "60000")];
+const USED_UP: &[&str] = &["shader aborted: loop budget of 60000 iterations is used up"];
 const EXPIRED: &[&str] = &["shader aborted: loop timeout of 100 ms has expired"];
 
 pub(super) const CASES: &[Case] = cases! {
@@ -30,6 +33,10 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_loops::a_product_of_counted_ones" => endless(gpu, PRODUCT), within(60), set(DEFAULT), logs(&["shader aborted: loop "]);
     "sanitize_loops::for_longer_than_allowed" => expired(gpu), within(60), set(TIMED), logs(EXPIRED);
     "sanitize_loops::for_longer_with_another_control_block" => expired(gpu), within(60), set(TIMED_BESIDE), logs(EXPIRED);
+    "sanitize_loops::up_to_a_specialised_count" => specialised(gpu, Count::Short), within(60), set(DEFAULT), silent();
+    "sanitize_loops::up_to_a_specialised_count_that_is_long" => specialised(gpu, Count::Long), within(60), set(BUDGET), logs(USED_UP);
+    "sanitize_loops::up_to_a_count_in_a_module_without_others" => specialised(gpu, Count::Alone), within(60), set(BUDGET), logs(USED_UP);
+    "sanitize_loops::by_a_specialised_step_of_0" => specialised(gpu, Count::Endless), within(60), set(BUDGET), logs(USED_UP);
     "sanitize_loops::many_short_ones_in_a_long_dispatch" => ending(gpu, 10_000, 1000), within(120), set(SHORT), silent();
 };
 
@@ -66,6 +73,48 @@ fn endless(gpu: &Gpu, code: &str) -> Result<()> {
     let words = marked(&[3]);
     let after = run(&without_abort(gpu)?, &shader(code)?, &words)?.succeeded()?;
     same_words(&after, &incremented(&words))
+}
+
+/// Values of the constants that [`specialised`] loops count to, and by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Short,
+    Long,
+    /// In a module without other checks.
+    Alone,
+    Endless,
+}
+
+/// A loop that ends soon by the defaults of its specialisation constants, in two pipelines, of which the second is run.
+fn specialised(gpu: &Gpu, count: Count) -> Result<()> {
+    let device = without_abort(gpu)?;
+    let other = if count == Count::Alone { "sum" } else { "sum / words[1]" };
+    let spirv = glsl::compile_compute(&format!(
+        "#version 460
+         layout(constant_id = 0) const uint COUNT = 8;
+         layout(constant_id = 1) const uint STEP = 1;
+         layout(local_size_x = 32) in;
+         layout(std430, set = 0, binding = 0) buffer Words {{ uint words[]; }};
+         void main() {{
+             uint sum = 0u;
+             for (uint k = 0u; k < COUNT; k += STEP) {{ sum += words[k & 1u]; }}
+             words[2u + gl_GlobalInvocationID.x] = {other};
+         }}"
+    ))?;
+    let words = [&[6, 2][..], &[0; 32]].concat();
+    let buffer = Buffer::storage(&device, &words)?;
+    let _defaults = Kernel::new(&device, &spirv, &[&buffer])?;
+    let (number, step) = match count {
+        Count::Short => (16_u32, 2_u32),
+        Count::Long | Count::Alone => (0xFFFF_FFF0, 1),
+        Count::Endless => (8, 0),
+    };
+    let special = [(0, number.to_le_bytes().to_vec()), (1, step.to_le_bytes().to_vec())];
+    let mut kernel = Kernel::bound(&device, &[&buffer])?;
+    kernel.create(&spirv, &special, None)?;
+    expect_success(kernel.run_to_end(1)?)?;
+    let expected = if count == Count::Short { 8 * 6 / 2 } else { 0 };
+    same_words(&buffer.read()[2..], &[expected; 32])
 }
 
 fn expired(gpu: &Gpu) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Values that change by a constant in each iteration of a loop: a phi of its header, of values or of memory, that takes a constant
 //! where the loop is entered, and itself with a constant added where it is repeated, or shifted or divided by a constant.
 
+use super::constants::Constants;
 use super::progression::Progression;
 use super::shifting::{Shifting, is_shift};
 use crate::loop_nest::Loop;
@@ -35,6 +36,7 @@ struct Sum {
 /// The inductions of a loop.
 pub(super) struct Inductions<'v, 'a, 'w> {
     pub(super) view: &'v FunctionView<'a, 'w>,
+    constants: &'v Constants<'v>,
     header: BlockIndex,
     back: BlockIndex,
     /// Values that were followed.
@@ -43,9 +45,15 @@ pub(super) struct Inductions<'v, 'a, 'w> {
 
 impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     /// `back`: the block with the only back edge.
-    pub(super) fn new(view: &'v FunctionView<'a, 'w>, l: &Loop, back: BlockIndex) -> Self {
+    pub(super) fn new(
+        view: &'v FunctionView<'a, 'w>,
+        constants: &'v Constants<'v>,
+        l: &Loop,
+        back: BlockIndex,
+    ) -> Self {
         Self {
             view,
+            constants,
             header: l.header,
             back,
             sums: HashMap::default(),
@@ -62,7 +70,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
             Next::Value(value) => self.sum(value).filter(|sum| sum.phi == phi)?.added,
         };
         Some(Progression {
-            first: wrapped(first?.wrapping_add(added), bits),
+            first: first.map(|first| wrapped(first.wrapping_add(added), bits)),
             step: wrapped(step, bits),
             bits,
         })
@@ -137,13 +145,7 @@ impl<'v, 'a, 'w> Inductions<'v, 'a, 'w> {
     }
 
     pub(super) fn constant(&self, id: Id) -> Option<u64> {
-        let index = self.view.index;
-        let inst = index.def(id)?;
-        match inst.opcode() {
-            op::Constant => index.literal(&inst),
-            op::ConstantNull => self.bits(id).map(|_| 0),
-            _ => None,
-        }
+        self.constants.value(self.view.index, id)
     }
 
     /// The constant that a value is where the loop is entered, through loads of variables that hold it.

@@ -6,7 +6,8 @@ use vkabort_spirv::op;
 /// The values `first`, `first + step`, `first + 2 * step`, .., modulo 2 to the power of `bits` (1 to 64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progression {
-    pub(super) first: u64,
+    /// `None`: not known.
+    pub(super) first: Option<u64>,
     pub(super) step: u64,
     pub(super) bits: u32,
 }
@@ -72,12 +73,15 @@ pub(super) fn values_where(opcode: u16, bound: u64, is_left: bool, bits: u32) ->
 }
 
 impl Progression {
-    /// The position of the first value in `values`. `None` if there is none. O(bits).
+    /// The position of the first value in `values`, at most. `None` if there is none, or if it is not known. O(bits).
     pub(super) fn first_in(self, values: Values) -> Option<u64> {
         let Self { first, step, bits } = self;
         if values.count == 0 {
             return None;
         }
+        let Some(first) = first else {
+            return longest_way(step, bits, values.count);
+        };
         let low = wrapped(values.start.wrapping_sub(first), bits);
         let modulus = 1 << bits;
         let high = u128::from(low) + values.count - 1;
@@ -87,6 +91,18 @@ impl Progression {
         let found = first_multiple(wrapped(step, bits).into(), modulus, low.into(), high)?;
         u64::try_from(found).ok()
     }
+}
+
+/// The most steps until a value is one of `count` consecutive ones, wherever it begins: through all others. `None` if a step may leap over
+/// them.
+fn longest_way(step: u64, bits: u32, count: u128) -> Option<u64> {
+    let forward = u128::from(wrapped(step, bits));
+    let modulus = 1_u128 << bits;
+    let stride = forward.min(modulus - forward);
+    let others = modulus - count;
+    (stride > 0 && stride <= count)
+        .then(|| u64::try_from(others.div_ceil(stride)).ok())
+        .flatten()
 }
 
 /// The smallest `x` with `low <= factor * x % modulus <= high`, where `0 < low <= high < modulus` and `factor < modulus`.
@@ -121,7 +137,7 @@ mod tests {
 
     /// How often a comparison has the expected result first, by counting.
     fn counted(of: Progression, opcode: u16, bound: u64, is_left: bool, expected: bool) -> Option<u64> {
-        let mut value = of.first;
+        let mut value = of.first?;
         (0..=1 << of.bits).find(|_| {
             let (a, b) = if is_left { (value, bound) } else { (bound, value) };
             value = wrapped(value.wrapping_add(of.step), of.bits);
@@ -142,7 +158,7 @@ mod tests {
                 let part = |position: u32| wrapped(number >> (BITS * position), BITS);
                 let (is_left, expected) = (number >> (3 * BITS) & 1 != 0, number >> (3 * BITS + 1) & 1 != 0);
                 let of = Progression {
-                    first: part(0),
+                    first: Some(part(0)),
                     step: part(1),
                     bits: BITS,
                 };
@@ -157,8 +173,36 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_from_an_unknown_value_counts_as_the_longest() {
+        const BITS: u32 = 4;
+        let mut known = 0;
+        for opcode in op::IEqual..=op::SLessThanEqual {
+            for (step, bound) in (0..1 << (2 * BITS)).map(|number| (number >> BITS, wrapped(number, BITS))) {
+                for expected in [false, true] {
+                    let of = |first| Progression {
+                        first,
+                        step,
+                        bits: BITS,
+                    };
+                    let all = (0..1 << BITS).map(|first| counted(of(Some(first)), opcode, bound, true, expected));
+                    let longest = all.reduce(|one, other| Some(one?.max(other?))).flatten();
+                    if let Some(most) = computed(of(None), opcode, bound, true, expected) {
+                        known += 1;
+                        assert_eq!(Some(most), longest, "{opcode} {step} {bound} {expected}");
+                    }
+                }
+            }
+        }
+        assert!(known > 3000, "{known}");
+    }
+
+    #[test]
     fn long_loops_are_counted_at_64_bits() {
-        let of = |first, step| Progression { first, step, bits: 64 };
+        let of = |first, step| Progression {
+            first: Some(first),
+            step,
+            bits: 64,
+        };
         assert_eq!(computed(of(0, 1), op::ULessThan, u64::MAX, true, true), Some(u64::MAX));
         assert_eq!(
             computed(of(0, 3), op::IEqual, 1, true, false),

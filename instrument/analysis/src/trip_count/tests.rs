@@ -1,7 +1,8 @@
 //! Loops with counters in phis and in variables.
 
-use super::TripCounts;
+use super::{Constants, TripCounts};
 use crate::loop_module::*;
+use std::collections::BTreeMap;
 use vkabort_spirv::op::storage_class;
 use vkabort_spirv::{Code, Id, Literal, op};
 
@@ -13,6 +14,9 @@ const NEXT: Id = free(103);
 const OLD: Id = free(104);
 const OTHER: Id = free(105);
 const TRUE: Id = free(106);
+const UNKNOWN: Id = free(107);
+/// A specialisation constant, 10 by default.
+const SPECIAL: Id = free(108);
 
 /// A constant, up to 10.
 const fn number(value: u32) -> Id {
@@ -28,6 +32,8 @@ enum Counter {
     /// A variable with an initialiser.
     Initialised,
     Private,
+    /// A phi that begins with a value that is not known.
+    Strided,
 }
 
 const COUNTERS: [Counter; 4] = [Counter::Phi, Counter::Stored, Counter::Initialised, Counter::Private];
@@ -39,6 +45,8 @@ struct Shape {
     tested_in: Id,
     test: fn(&mut Code),
     body: fn(&mut Code),
+    /// Whether the values of specialisation constants are known.
+    specialised: bool,
 }
 
 fn most(shape: &Shape) -> Option<u64> {
@@ -55,6 +63,8 @@ fn most(shape: &Shape) -> Option<u64> {
         ..
     } = &mut parts;
     types.op(op::ConstantTrue, (BOOL, TRUE));
+    types.op(op::Undef, (UINT, UNKNOWN));
+    types.op(op::SpecConstant, (UINT, SPECIAL, Literal(10)));
     for value in 0..=10 {
         types.op(op::Constant, (UINT, number(value), Literal(value)));
     }
@@ -66,7 +76,7 @@ fn most(shape: &Shape) -> Option<u64> {
     let variable = match shape.counter {
         Counter::Private => PRIVATE,
         Counter::Initialised => INITIALISED,
-        Counter::Stored | Counter::Phi => LOCAL,
+        Counter::Stored | Counter::Phi | Counter::Strided => LOCAL,
     };
     if shape.counter == Counter::Stored {
         entry.op(op::Store, (LOCAL, number(3)));
@@ -75,8 +85,13 @@ fn most(shape: &Shape) -> Option<u64> {
     if !body.words.is_empty() {
         body.branch(CONTINUE);
     }
-    if shape.counter == Counter::Phi {
-        header.op(op::Phi, (UINT, WORD, number(3), ENTRY, NEXT, CONTINUE));
+    if let Counter::Phi | Counter::Strided = shape.counter {
+        let first = if shape.counter == Counter::Phi {
+            number(3)
+        } else {
+            UNKNOWN
+        };
+        header.op(op::Phi, (UINT, WORD, first, ENTRY, NEXT, CONTINUE));
         next.op(op::IAdd, (UINT, NEXT, WORD, number(2)));
     } else {
         header.op(op::Load, (UINT, WORD, variable));
@@ -85,7 +100,11 @@ fn most(shape: &Shape) -> Option<u64> {
         next.op(op::Store, (variable, NEXT));
     }
     (shape.test)(if shape.tested_in == HEADER { header } else { next });
-    parts.ask(|view, l| TripCounts::new(view).most(l))
+    parts.ask(|view, l| {
+        let specialization = BTreeMap::new();
+        let constants = Constants::new(shape.specialised.then_some(&specialization));
+        TripCounts::new(view, &constants).most(l)
+    })
 }
 
 fn below_ten(code: &mut Code) {
@@ -99,6 +118,35 @@ fn below_ten_stepped(code: &mut Code) {
 fn nothing(_: &mut Code) {}
 
 #[test]
+fn a_counter_may_begin_anywhere() {
+    let of = |tested_in, test| Shape {
+        counter: Counter::Strided,
+        tested_in,
+        test,
+        body: nothing,
+        specialised: false,
+    };
+    // 0, 2, 4, 6, 8
+    assert_eq!(most(&of(HEADER, below_ten)), Some(5));
+    assert_eq!(most(&of(CONTINUE, below_ten_stepped)), Some(6));
+    let until_ten: fn(&mut Code) = |code| code.op(op::INotEqual, (BOOL, CONDITION, WORD, number(10)));
+    assert_eq!(most(&of(HEADER, until_ten)), None, "an odd number is never 10");
+}
+
+#[test]
+fn a_specialisation_constant_has_a_value_if_pipelines_are_known() {
+    let of = |specialised| Shape {
+        counter: Counter::Phi,
+        tested_in: HEADER,
+        test: |code| code.op(op::ULessThan, (BOOL, CONDITION, WORD, SPECIAL)),
+        body: nothing,
+        specialised,
+    };
+    assert_eq!(most(&of(false)), None);
+    assert_eq!(most(&of(true)), Some(4));
+}
+
+#[test]
 fn a_counter_is_found_in_phis_and_in_variables() {
     for counter in COUNTERS {
         let shape = |tested_in, test| Shape {
@@ -106,6 +154,7 @@ fn a_counter_is_found_in_phis_and_in_variables() {
             tested_in,
             test,
             body: nothing,
+            specialised: false,
         };
         // 3, 5, 7, 9
         assert_eq!(most(&shape(HEADER, below_ten)), Some(4));
@@ -134,6 +183,7 @@ fn a_comparison_is_found_behind_many_conjunctions() {
         tested_in: HEADER,
         test,
         body: nothing,
+        specialised: false,
     };
     assert_eq!(most(&shape), Some(4));
 }
@@ -146,6 +196,7 @@ fn a_counter_that_steps_over_its_end_has_no_count() {
             tested_in: HEADER,
             test: |code| code.op(op::INotEqual, (BOOL, CONDITION, WORD, number(4))),
             body: nothing,
+            specialised: false,
         };
         assert_eq!(most(&shape), None);
     }
@@ -163,6 +214,7 @@ fn a_second_store_stops_the_count() {
             tested_in: HEADER,
             test: below_ten,
             body,
+            specialised: false,
         };
         assert_eq!(most(&shape), None);
     }

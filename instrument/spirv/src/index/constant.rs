@@ -42,7 +42,7 @@ impl Index<'_> {
         self.value(id, specialization).filter(|_| is_integer)
     }
 
-    /// Evaluates an integer or Boolean constant.
+    /// Evaluates an integer or Boolean constant, or one that an instruction extracts from a constant composite.
     pub fn value(&self, id: Id, specialization: &Specialization) -> Option<Length> {
         let mut evaluation = Evaluation {
             index: self,
@@ -115,6 +115,7 @@ impl Evaluation<'_, '_> {
             op::SpecConstant => self.specialised(&inst, self.index.literal(&inst)?),
             op::SpecConstantTrue => self.specialised(&inst, 1),
             op::SpecConstantFalse => self.specialised(&inst, 0),
+            op::CompositeExtract => self.part(inst.id(3), inst.from(4)),
             op::SpecConstantOp => {
                 if let Some(result) = self.results.get(&id) {
                     return Some(*result);
