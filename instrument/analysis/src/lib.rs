@@ -13,6 +13,7 @@ pub mod dominators;
 pub mod effects;
 pub mod exit_plan;
 pub mod expressions;
+pub mod float_bounds;
 pub mod frames;
 pub mod graph;
 pub mod logical_match;

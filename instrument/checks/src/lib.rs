@@ -31,6 +31,7 @@ mod breaks;
 mod buffers;
 mod convert;
 mod divide;
+mod domain;
 mod faults;
 mod filter;
 mod guard;

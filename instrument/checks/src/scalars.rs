@@ -147,8 +147,15 @@ fn wide_scalar(out: &mut Emitter, index: &Index<'_>, narrow: Id) -> Id {
 /// An instruction of ids, as `spirv-dis --raw-id` prints it.
 pub(super) fn quote(inst: &Inst<'_>) -> String {
     let name = spirv::Op::from_u32(inst.opcode().into()).map_or_else(String::new, |op| format!("{op:?}"));
-    let operands = inst.ids(if inst.result().is_some() { 3 } else { 1 });
-    let operands: String = operands.map(|id| format!(" {id}")).collect();
+    let mut operands = String::new();
+    let mut first = if inst.result().is_some() { 3 } else { 1 };
+    if inst.opcode() == op::ExtInst {
+        let function = spirv::GlslStd450Op::from_u32(inst.ext_inst());
+        let function = function.map_or_else(|| inst.ext_inst().to_string(), |function| format!("{function:?}"));
+        operands = format!(" {} {function}", inst.ext_inst_set());
+        first = 5;
+    }
+    operands.extend(inst.ids(first).map(|id| format!(" {id}")));
     match inst.result().is_some() {
         true => format!("{} = Op{name} {}{operands}", inst.result(), inst.result_type()),
         false => format!("Op{name}{operands}"),

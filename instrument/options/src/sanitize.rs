@@ -26,6 +26,7 @@ macro_rules! checks {
             Buffers buffers false
                 "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";
             Convert convert false "a float is converted to an integer type that cannot hold it";
+            Domain domain false "a built-in function has an argument for which its result is undefined";
             Nan nan false "NaN or an infinity is stored to a buffer, an image or an output";
             Unreachable unreachable false "code is reached that was declared unreachable";
             Addresses addresses false

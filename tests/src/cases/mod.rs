@@ -63,6 +63,7 @@ mod recovery;
 mod report;
 mod sanitize;
 mod sanitize_addresses;
+mod sanitize_domain;
 mod sanitize_loop_values;
 mod sanitize_loops;
 mod sanitize_memory;
@@ -161,6 +162,7 @@ pub fn all() -> Vec<Case> {
         sanitize_stages::CASES,
         sanitize_loops::CASES,
         sanitize_addresses::CASES,
+        sanitize_domain::CASES,
         sanitize_loop_values::CASES,
         sanitize_memory::CASES,
         sanitize_travel::CASES,

@@ -121,7 +121,7 @@ impl Range {
     }
 
     /// The least unsigned value.
-    pub(crate) fn min(self) -> u64 {
+    pub fn min(self) -> u64 {
         self.min
     }
 
@@ -131,12 +131,12 @@ impl Range {
     }
 
     /// The least signed value.
-    pub(crate) fn smin(self) -> i64 {
+    pub fn smin(self) -> i64 {
         self.smin
     }
 
     /// The greatest signed value.
-    pub(crate) fn smax(self) -> i64 {
+    pub fn smax(self) -> i64 {
         self.smax
     }
 
