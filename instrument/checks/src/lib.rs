@@ -36,6 +36,7 @@ mod faults;
 mod filter;
 mod guard;
 mod helper;
+mod images;
 mod indexing;
 mod initialized;
 mod invalid;
