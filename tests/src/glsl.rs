@@ -64,14 +64,23 @@ pub fn compile_file(path: &Path, env: TargetEnv) -> Result<Vec<u32>> {
 ///
 /// The file does not exist or does not compile.
 pub fn compile_endless(name: &str) -> Result<Vec<u32>> {
+    compile_with(name, "for (;;) {}")
+}
+
+/// Compiles `shaders/<name>` with a statement in place of each abort.
+///
+/// # Errors
+///
+/// The file does not exist or does not compile.
+pub fn compile_with(name: &str, statement: &str) -> Result<Vec<u32>> {
     compile_edited(name, |text| {
         let mut parts = text.split("abortEXT(");
-        let mut endless = parts.next().unwrap_or_default().replace(ABORT_EXTENSION, "");
+        let mut edited = parts.next().unwrap_or_default().replace(ABORT_EXTENSION, "");
         for part in parts {
             let (_, rest) = part.split_once(");").context("an abort does not end")?;
-            endless += &format!("for (;;) {{}}{rest}");
+            edited += &format!("{statement}{rest}");
         }
-        Ok(endless)
+        Ok(edited)
     })
 }
 

@@ -4,8 +4,8 @@
 //! ("Behavior is undefined if [Index] is out-of-bounds", SPIR-V specification, Memory Instructions and Composite Instructions). Indices
 //! are signed, so a negative one is out of bounds.
 //!
-//! Checked are accesses to variables of the storage classes `Function`, `Private` and `Workgroup`, which no robustness feature
-//! covers, where the element is loaded, stored, copied or changed by an atomic, whatever becomes of its value: the access itself is
+//! Checked are accesses to variables of the function, the module and the workgroup, to inputs, outputs, push constants and task payloads, which
+//! no robustness feature covers, where the element is loaded, stored, copied or changed by an atomic, whatever becomes of its value: the access itself is
 //! undefined. A pointer that is made and not used accesses nothing. A component that is taken from a value is checked where it has an
 //! effect (`analysis::effects`). Not checked: constant indices, which a validator checks; indices below the size by masks, clamps,
 //! branches and counted loops (`analysis::ranges`); pointers of unknown size (`OpPtrAccessChain`, physical storage buffers);
@@ -52,7 +52,13 @@ fn of_pointer(planter: &Planter<'_, '_, '_>, pointer: Id) -> Vec<Indexing> {
     };
     let is_checked = matches!(
         indices.class,
-        storage_class::Function | storage_class::Private | storage_class::Workgroup
+        storage_class::Function
+            | storage_class::Private
+            | storage_class::Workgroup
+            | storage_class::Input
+            | storage_class::Output
+            | storage_class::PushConstant
+            | storage_class::TaskPayloadWorkgroupEXT
     );
     let steps = indices.steps.iter().filter(|_| is_checked);
     steps

@@ -112,7 +112,7 @@ pub mod decoration {
 
 /// Execution modes.
 pub mod execution_mode {
-    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId SignedZeroInfNanPreserve FPFastMathDefault }
+    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId Invocations OutputVertices SignedZeroInfNanPreserve FPFastMathDefault }
     pub const ArithmeticPoisonKHR: u32 = 5157;
 }
 
@@ -125,7 +125,7 @@ pub mod execution_model {
 pub mod storage_class {
     from_spirv! { u32; StorageClass:
         UniformConstant Input Output Uniform Workgroup Private Function PushConstant StorageBuffer
-        PhysicalStorageBuffer
+        PhysicalStorageBuffer TaskPayloadWorkgroupEXT
     }
 }
 

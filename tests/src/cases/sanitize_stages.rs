@@ -1,11 +1,11 @@
-//! Loops that do not end and prints, in every stage. The shaders are those of the other cases, with one in place of each abort.
+//! Loops that do not end and prints, in every stage, and indices beyond the arrays of stages. The shaders are those of the other cases, with one in place of each abort.
 
 use super::geometry::{CONTROL, EVALUATION, GEOMETRY, GEOMETRY_SHADERS, TESSELLATION_SHADERS, notes, require_stages};
 use super::ray;
 use super::sanitize::{ENDLESS, SANITIZE};
 use super::support::{compile_stages_by, draw_compiled, expect_success, without_abort};
 use crate::case::{Case, cases};
-use crate::glsl::{compile_endless, compile_printing};
+use crate::glsl::{compile_endless, compile_printing, compile_with};
 use crate::vk::{Buffer, Device, DeviceOptions, ExtraDeviceInfo, Gpu, Image, Rays, ShaderSource};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -24,6 +24,16 @@ pub(super) const CASES: &[Case] = cases! {
     "sanitize_stages::closest_hit" => rays(gpu, LOOPS, 4, 48), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::any_hit" => rays(gpu, LOOPS, 5, 19), set(SANITIZE), logs(ENDLESS);
     "sanitize_stages::intersection" => rays(gpu, LOOPS, 6, 36), set(SANITIZE), logs(ENDLESS);
+    "sanitize_stages::beyond_inputs_of_tessellation_control" => primitives(gpu, BEYOND, CONTROL, 1), set(SANITIZE),
+        logs(&["index 33 is out of bounds of `gl_in` (32 elements)"]);
+    "sanitize_stages::beyond_inputs_of_tessellation_evaluation" => primitives(gpu, BEYOND, EVALUATION, 2), set(SANITIZE),
+        logs(&["index 34 is out of bounds of `gl_in` (32 elements)"]);
+    "sanitize_stages::beyond_inputs_of_geometry" => primitives(gpu, BEYOND, GEOMETRY, 1), set(SANITIZE),
+        logs(&["index 4 is out of bounds of `gl_in` (3 elements)"]);
+    "sanitize_stages::beyond_a_task_payload" => mesh(gpu, BEYOND, TASK, 6), set(SANITIZE),
+        logs(&["index 10 is out of bounds of `payload.items` (4 elements)"]);
+    "sanitize_stages::beyond_outputs_of_mesh" => mesh(gpu, BEYOND, MESH, 5), set(SANITIZE),
+        logs(&["index 8 is out of bounds of `gl_MeshVerticesEXT` (3 elements)"]);
     "sanitize_stages::graphics_never_taken" => never_taken(gpu), set(SANITIZE), silent();
     "sanitize_stages::primitives_never_taken" => primitives_never_taken(gpu), set(SANITIZE), silent();
     "sanitize_stages::mesh_never_taken" => mesh(gpu, LOOPS, 0, 99), set(SANITIZE), silent();
@@ -65,6 +75,22 @@ const LOOPS: Effect = Effect {
 const PRINTS: Effect = Effect {
     compile: compile_printing,
     ends: false,
+};
+
+/// An index beyond an array of the stage.
+const BEYOND: Effect = Effect {
+    compile: |name| {
+        let (_, stage) = name.split_once('.').unwrap_or_default();
+        let statement = match stage {
+            "tesc" | "tese" => "atomicAdd(words[0], uint(gl_in[i + 32u].gl_Position.x));",
+            "geom" => "atomicAdd(words[0], uint(gl_in[i + 3u].gl_Position.x));",
+            "task" => "payload.items[i + 4u] = 1u;",
+            "mesh" => "gl_MeshVerticesEXT[i + 3u].gl_Position = vec4(0.0);",
+            _ => "",
+        };
+        compile_with(name, statement)
+    },
+    ends: true,
 };
 
 /// Stage numbers in the mesh shaders.

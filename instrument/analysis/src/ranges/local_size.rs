@@ -1,4 +1,4 @@
-//! The workgroup size, which bounds built-ins.
+//! Numbers of invocations that bound built-ins: the workgroup size, and those of a patch or primitive.
 
 use vkabort_options::Options;
 use vkabort_spirv::index::Index;
@@ -12,6 +12,8 @@ pub(super) struct LocalSize {
     pub(super) greatest: [Option<u32>; 3],
     /// The constants of the size, if all entry points have the same.
     parts: Option<[Id; 3]>,
+    /// The most invocations of a tessellation control shader for a patch, or of a geometry shader for a primitive.
+    pub(super) invocations: Option<u32>,
 }
 
 impl LocalSize {
@@ -21,6 +23,14 @@ impl LocalSize {
             Length::Specialised { .. } => None,
         };
         let ids = |inst: &Inst<'_>| [3, 4, 5].map(|word| inst.id(word));
+        let counts = index
+            .execution_modes
+            .iter()
+            .filter_map(|mode| match mode.execution_mode() {
+                execution_mode::OutputVertices | execution_mode::Invocations => Some(mode.word(3)),
+                _ => None,
+            });
+        let invocations = counts.max();
         // A constant decorated WorkgroupSize overrides the execution modes.
         let mut decorations = index.decorations.iter();
         let is_size = |kind, value| kind == decoration::BuiltIn && value == built_in::WorkgroupSize;
@@ -29,6 +39,7 @@ impl LocalSize {
             return Self {
                 greatest: parts.map_or([None; 3], |parts| parts.map(constant)),
                 parts,
+                invocations,
             };
         }
         let modes = index.execution_modes.iter();
@@ -43,7 +54,11 @@ impl LocalSize {
             (greatest, parts.filter(|_| parts == other_parts))
         });
         let (greatest, parts) = greatest.unwrap_or_default();
-        Self { greatest, parts }
+        Self {
+            greatest,
+            parts,
+            invocations,
+        }
     }
 
     /// Whether a part of a variable is an invocation's id that is below a constant, since that is the workgroup size.

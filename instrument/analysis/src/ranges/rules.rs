@@ -188,6 +188,7 @@ impl Solver<'_, '_, '_> {
             // A subgroup has an invocation.
             (built_in::LocalInvocationIndex | built_in::SubgroupId, []) => product()?,
             (built_in::LocalInvocationId, [component]) => (*size.get(*component as usize)?)?,
+            (built_in::InvocationId, []) => self.local_size.invocations?,
             // Vulkan, VkPhysicalDeviceSubgroupProperties: at most 128 invocations.
             (built_in::SubgroupLocalInvocationId, []) => 128,
             _ => return None,
