@@ -39,7 +39,7 @@ impl Bounds {
 /// The bounds of the values of a function.
 #[derive(Debug, Default)]
 pub struct FloatBounds {
-    known: HashMap<Id, Bounds>,
+    by_value: HashMap<Id, Bounds>,
 }
 
 impl FloatBounds {
@@ -55,7 +55,7 @@ impl FloatBounds {
                     None => all.computed(index, &sets, &inst),
                 };
                 if bounds != Bounds::NONE {
-                    all.known.insert(inst.result(), bounds);
+                    all.by_value.insert(inst.result(), bounds);
                 }
             }
         }
@@ -64,8 +64,8 @@ impl FloatBounds {
 
     /// The bounds of a value, or of a constant.
     pub fn of(&self, index: &Index<'_>, id: Id) -> Bounds {
-        if let Some(known) = self.known.get(&id) {
-            return *known;
+        if let Some(bounds) = self.by_value.get(&id) {
+            return *bounds;
         }
         let Some(constant) = index.def(id) else {
             return Bounds::NONE;

@@ -13,6 +13,7 @@ use super::accesses::{Indices, accesses, indices};
 use super::indexing::{Indexing, Size, plant_indexing, size};
 use super::operand_checks::ValueFacts;
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use vkabort_options::Check;
 use vkabort_spirv::op::storage_class;
@@ -34,8 +35,11 @@ impl CheckRule for Rule {
         }
     }
 
-    fn is_hoisted(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            is_hoisted: true,
+            ..Properties::default()
+        }
     }
 }
 

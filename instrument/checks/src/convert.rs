@@ -10,6 +10,7 @@
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use super::scalars::{Scalar, find, float_type};
 use smallvec::{SmallVec, smallvec};
@@ -59,8 +60,11 @@ impl CheckRule for Rule {
         true
     }
 
-    fn is_hoisted(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            is_hoisted: true,
+            ..Properties::default()
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use super::scalars::{Scalar, conversion, find, float_type, write_not_finite};
 use smallvec::SmallVec;
@@ -90,8 +91,11 @@ impl CheckRule for Rule {
         true
     }
 
-    fn is_hoisted(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            is_hoisted: true,
+            ..Properties::default()
+        }
     }
 }
 

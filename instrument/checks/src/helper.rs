@@ -19,10 +19,9 @@
 //! A helper ends where it has used up its budget of loop iterations, since nothing else would end it, and at `OpUnreachable`. Not
 //! handled: an entry point of a fragment shader whose function is that of another stage, too.
 
-use super::rule::rule;
+use super::properties::Properties;
 use std::collections::BTreeSet;
 use vkabort_analysis::callgraph::Reach;
-use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::{Edits, Rank};
 use vkabort_spirv::index::{EntryPoint, Index};
@@ -57,8 +56,8 @@ impl Helpers {
     }
 
     /// Whether a check in a function excludes helper invocations.
-    pub(super) fn are_excluded(&self, reach: &Reach, check: Check) -> bool {
-        self.are_seen && !rule(check).ends_helpers() && reach.models.contains(&FRAGMENT)
+    pub(super) fn are_excluded(&self, reach: &Reach, properties: Properties) -> bool {
+        self.are_seen && !properties.ends_helpers && reach.models.contains(&FRAGMENT)
     }
 
     /// Writes whether a check that `failed` fails in an invocation of a function that is not a helper.

@@ -50,6 +50,7 @@ mod nan;
 mod operand_checks;
 mod place;
 mod planter;
+mod properties;
 mod races;
 mod repetitions;
 mod rule;
@@ -129,7 +130,8 @@ pub fn plant(
     }
     let mut budget = SizeBudget::new(options);
     loop {
-        let module = ModulePlanter::new(index, &budget.options, planting, hashes);
+        let properties = |check| rule::rule(check).properties();
+        let module = ModulePlanter::new(index, (&budget.options, properties), planting, hashes);
         let (edits, mut planted) = plant_selected(&mut facts, module)?;
         if budget.leave_out(index, &edits, &planted) {
             continue;
@@ -183,6 +185,9 @@ fn plant_selected<'o, 'a: 'o, 'w>(
         .planted
         .warnings
         .extend(warnings.map(|text| format!("checks are left out: {text}")));
+    for rule in rule::selected(checks) {
+        rule.finish(&mut module);
+    }
     module.finish()
 }
 

@@ -19,6 +19,17 @@ use vkabort_record::layout::TIMEOUT_TICKS;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::{Code, Id, op};
 
+/// Variables and functions that the limits of all loops share.
+#[derive(Debug, Default)]
+pub(super) struct LoopState {
+    /// The private variable that counts iterations.
+    pub(super) counter: Option<Id>,
+    /// Measures the time that loops run.
+    pub(super) clock: Option<LoopClock>,
+    /// Reads it in code without branches.
+    pub(super) look_if: Option<Id>,
+}
+
 /// Planted functions and variables of the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoopClock {

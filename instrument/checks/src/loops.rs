@@ -30,12 +30,12 @@
 //! One budget serves all loops of an invocation, so that nested loops end too. Loops that provably end soon, with those around
 //! them, are left alone (`repetitions`).
 
-use super::loop_clock::LoopClock;
 use super::loop_positions::{describe_around, position_of};
 use super::message::Message;
 use super::module::ModulePlanter;
 use super::place::Place;
 use super::planter::Planter;
+use super::properties::Properties;
 use super::repetitions::Repetitions;
 use super::rule::CheckRule;
 use vkabort_analysis::constant_exits::ConstantExits;
@@ -72,25 +72,14 @@ impl CheckRule for Rule {
         module.planted.hooks.ticks = module.states.loops.clock.map(|clock| clock.ticks);
     }
 
-    /// Behind the branch that looks at the limits of the loop.
-    fn leaving(&self) -> Leaving {
-        Leaving::BehindBranch
+    fn properties(&self) -> Properties {
+        Properties {
+            // Behind the branch that looks at the limits of the loop.
+            leaving: Leaving::BehindBranch,
+            ends_helpers: true,
+            ..Properties::default()
+        }
     }
-
-    fn ends_helpers(&self) -> bool {
-        true
-    }
-}
-
-/// What the limits of all loops share.
-#[derive(Debug, Default)]
-pub(super) struct LoopState {
-    /// The private variable that counts iterations.
-    pub(super) counter: Option<Id>,
-    /// Measures the time that loops run.
-    pub(super) clock: Option<LoopClock>,
-    /// Reads it in code without branches.
-    pub(super) look_if: Option<Id>,
 }
 
 fn plant(planter: &mut Planter<'_, '_, '_>) {

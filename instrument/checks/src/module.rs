@@ -4,7 +4,7 @@ use super::faults::Faults;
 use super::filter::Places;
 use super::helper::{Helpers, is_fragment, own_built_in};
 use super::message::MessageWriter;
-use super::rule;
+use super::properties::Properties;
 use super::states::States;
 use super::workgroup::ended::EndedInvocations;
 use super::workgroup::layout::shared_spec_ids;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use vkabort_analysis::callgraph::CallGraph;
 use vkabort_analysis::loop_nest::LoopNest;
-use vkabort_options::Options;
+use vkabort_options::{Check, Options};
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -48,6 +48,8 @@ pub(super) struct ModulePlanter<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) options: &'a Options,
     pub(super) planting: Planting,
+    /// How a check is planted.
+    pub(super) properties: fn(Check) -> Properties,
     pub(super) graph: CallGraph,
     /// Functions that continue constructs call, and their callees.
     pub(super) called_in_continues: Table<FunctionIndex, bool>,
@@ -74,12 +76,18 @@ pub(super) struct ModulePlanter<'a, 'w> {
 }
 
 impl<'a, 'w> ModulePlanter<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, options: &'a Options, planting: Planting, hashes: [ModuleHash; 2]) -> Self {
+    pub(super) fn new(
+        index: &'a Index<'w>,
+        (options, properties): (&'a Options, fn(Check) -> Properties),
+        planting: Planting,
+        hashes: [ModuleHash; 2],
+    ) -> Self {
         let graph = CallGraph::new(index);
         Self {
             index,
             options,
             planting,
+            properties,
             called_in_continues: match planting {
                 Planting::OutsideContinues => {
                     graph.called_in(index, |function| LoopNest::new(index, function).closed_blocks(index))
@@ -130,9 +138,6 @@ impl<'a, 'w> ModulePlanter<'a, 'w> {
     ///
     /// [`ErrorKind::Limit`] if an interface has no room for another variable.
     pub(super) fn finish(mut self) -> Result<(Edits, PlantedAborts)> {
-        for rule in rule::selected(self.options.sanitize.checks) {
-            rule.finish(&mut self);
-        }
         if self.planted.aborts.is_empty() {
             // Code that prepares checks is not used.
             self.planted.hooks = RuntimeHooks::default();

@@ -9,6 +9,7 @@ mod outside_loops;
 
 use super::module::{ModulePlanter, Planting};
 use super::place::TestKey;
+use super::properties::Properties;
 use super::repetitions::Repetitions;
 use block_split::BlockSplit;
 use rustc_hash::FxHashMap as HashMap;
@@ -21,7 +22,7 @@ use vkabort_analysis::effects::EffectPoint;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::loop_nest::LoopNest;
 use vkabort_analysis::view::FunctionView;
-use vkabort_options::Options;
+use vkabort_options::{Check, Options};
 use vkabort_record::site::Location;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::loop_header::{control_with_counter, redirect_back_edges, split_header};
@@ -93,6 +94,11 @@ impl<'p, 'a, 'w> Planter<'p, 'a, 'w> {
 
     pub(super) fn options(&self) -> &'a Options {
         self.module.options
+    }
+
+    /// How a check is planted.
+    pub(super) fn properties(&self, check: Check) -> Properties {
+        (self.module.properties)(check)
     }
 
     pub(super) fn out(&mut self) -> &mut Emitter {

@@ -1,16 +1,14 @@
-//! What a check is: a file with a [`CheckRule`], named `Rule`, and a row of `vkabort_options::checks`.
+//! The interface of a check, which is a file with a [`CheckRule`], named `Rule`, and a row of `vkabort_options::checks`.
 //!
 //! All hooks but `plant` or `plant_values` have defaults, so that a check without state is one function. A check that keeps state has a
 //! field in [`States`](super::states::States), and no other part of the crate knows it by name.
 
 use super::module::ModulePlanter;
 use super::operand_checks::{ValueAnalyses, ValueFacts};
-use super::place::Place;
 use super::planter::Planter;
+use super::properties::Properties;
 use vkabort_analysis::view::ModuleView;
 use vkabort_options::{Check, Checks, checks};
-use vkabort_spirv::edit::planted_aborts::Leaving;
-use vkabort_spirv::index::Index;
 
 /// A check and its hooks, in the order in which they are called.
 pub(super) trait CheckRule: Sync {
@@ -37,24 +35,9 @@ pub(super) trait CheckRule: Sync {
         false
     }
 
-    /// How the invocations that fail leave.
-    fn leaving(&self) -> Leaving {
-        Leaving::Anyhow
-    }
-
-    /// Whether helper invocations fail, too.
-    fn ends_helpers(&self) -> bool {
-        false
-    }
-
-    /// Whether its tests read nothing but values, so that they may be hoisted.
-    fn is_hoisted(&self) -> bool {
-        false
-    }
-
-    /// Whether the other invocations of the workgroup must know that one ends which fails at a place.
-    fn is_missed_at(&self, _: &Index<'_>, _: &Place<'_>) -> bool {
-        false
+    /// How its tests and aborts are planted.
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 }
 

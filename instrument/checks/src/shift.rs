@@ -12,6 +12,7 @@ use super::bit_field;
 use super::message::Message;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use super::scalars::{Scalar, conversion, find};
 use smallvec::{SmallVec, smallvec};
@@ -50,8 +51,11 @@ impl CheckRule for Rule {
         true
     }
 
-    fn is_hoisted(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            is_hoisted: true,
+            ..Properties::default()
+        }
     }
 }
 

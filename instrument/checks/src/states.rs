@@ -1,9 +1,9 @@
-//! What checks keep while they are planted, each for itself.
+//! State of single checks while they are planted.
 
-use super::addresses::AddressState;
-use super::barriers::Counters;
+use super::addresses::state::AddressState;
+use super::barriers::counters::Counters;
 use super::initialized::loads::UnstoredLoads;
-use super::loops::LoopState;
+use super::loop_clock::LoopState;
 use super::races::records::Races;
 
 /// The states of a module.

@@ -8,6 +8,7 @@ use super::message::Message;
 use super::operand_checks::ValueFacts;
 use super::place::Place;
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use super::scalars::find;
 use vkabort_options::Check;
@@ -37,7 +38,10 @@ impl CheckRule for Rule {
         }
     }
 
-    fn ends_helpers(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            ends_helpers: true,
+            ..Properties::default()
+        }
     }
 }

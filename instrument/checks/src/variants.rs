@@ -77,7 +77,7 @@ impl<'w> Planter<'_, '_, 'w> {
         }
         self.open_loops(place.block);
         let (failed, number) = write_failed(&mut self.module.out);
-        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
+        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, self.properties(check));
         let counts_end = self.is_counted_before(check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;

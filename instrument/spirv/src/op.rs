@@ -189,8 +189,8 @@ pub mod image_operands {
     const SIGN_EXTEND: u32 = 0x1000;
     const ZERO_EXTEND: u32 = 0x2000;
     const NONTEMPORAL: u32 = 0x4000;
-    /// Those that say which texel is accessed, and those that come behind them.
-    pub const KNOWN: u32 = LOD
+    /// All bits that accesses of texels may have.
+    pub const ALL: u32 = LOD
         | CONST_OFFSET
         | OFFSET
         | SAMPLE

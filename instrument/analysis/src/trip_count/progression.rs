@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_loop_from_an_unknown_value_counts_as_the_longest() {
         const BITS: u32 = 4;
-        let mut known = 0;
+        let mut counts = 0;
         for opcode in op::IEqual..=op::SLessThanEqual {
             for (step, bound) in (0..1 << (2 * BITS)).map(|number| (number >> BITS, wrapped(number, BITS))) {
                 for expected in [false, true] {
@@ -187,13 +187,13 @@ mod tests {
                     let all = (0..1 << BITS).map(|first| counted(of(Some(first)), opcode, bound, true, expected));
                     let longest = all.reduce(|one, other| Some(one?.max(other?))).flatten();
                     if let Some(most) = computed(of(None), opcode, bound, true, expected) {
-                        known += 1;
+                        counts += 1;
                         assert_eq!(Some(most), longest, "{opcode} {step} {bound} {expected}");
                     }
                 }
             }
         }
-        assert!(known > 3000, "{known}");
+        assert!(counts > 3000, "{counts}");
     }
 
     #[test]

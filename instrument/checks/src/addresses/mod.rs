@@ -34,6 +34,7 @@ mod offset;
 mod physical;
 mod pointer_bounds;
 mod searches;
+pub(super) mod state;
 mod test;
 
 use super::accesses::{Access, accesses};
@@ -45,11 +46,9 @@ use super::planter::Planter;
 use super::rule::CheckRule;
 use super::scalars::quote;
 use base::Bases;
-use buffer_finder::BufferFinder;
 use physical::{Physical, RequiredTests, physical};
-use pointer_bounds::PointerBounds;
-use searches::Searches;
 use smallvec::smallvec;
+use state::AddressState;
 use std::cell::Cell;
 use test::{Test, Tests, write_is_misaligned};
 use vkabort_analysis::effects::EffectPoint;
@@ -79,14 +78,6 @@ impl CheckRule for Rule {
         module.planted.warnings.extend(searches.warning());
         module.planted.hooks.find_buffer = finder.map(|finder| finder.find_buffer);
     }
-}
-
-/// What the tests of all functions share.
-#[derive(Debug, Default)]
-pub(super) struct AddressState {
-    finder: Option<BufferFinder>,
-    bounds: PointerBounds,
-    searches: Searches,
 }
 
 fn plant<'w>(planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {

@@ -21,6 +21,7 @@
 //! shape of the code (`uniform`); other scopes than the workgroup; executions beyond the first million of an invocation, whose
 //! counts overflow; modules with entry points that have no workgroups.
 
+pub(super) mod counters;
 mod uniform;
 
 use super::message::Message;
@@ -28,12 +29,13 @@ use super::module::ModulePlanter;
 use super::operand_checks::ValueAnalyses;
 use super::place::Place;
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
 use super::scalars::{find, literal, quote};
-use super::workgroup::ended::count_ends;
+use super::workgroup::count_ends::count_ends;
 use super::workgroup::shared_words::SharedWords;
 use super::workgroup::size::is_in_workgroups;
-use rustc_hash::FxHashMap as HashMap;
+use counters::Counter;
 use uniform::non_uniform_barriers;
 use vkabort_analysis::view::ModuleView;
 use vkabort_options::Check;
@@ -62,31 +64,14 @@ impl CheckRule for Rule {
         plant(planter);
     }
 
-    /// Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it has
-    /// ended, Mesa 25 and 26 resume no other one.
-    fn leaving(&self) -> Leaving {
-        Leaving::MayWait
+    fn properties(&self) -> Properties {
+        Properties {
+            // Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it
+            // has ended, Mesa 25 and 26 resume no other one.
+            leaving: Leaving::MayWait,
+            ..Properties::default()
+        }
     }
-}
-
-/// Counters of the checked barriers of a module, by word offset.
-#[derive(Debug, Default)]
-pub(super) struct Counters(HashMap<usize, Counter>);
-
-impl Counters {
-    /// The word offsets of the checked barriers.
-    pub(super) fn barriers(&self) -> impl Iterator<Item = usize> {
-        self.0.keys().copied()
-    }
-}
-
-/// Counters of one barrier.
-#[derive(Clone, Copy, Debug)]
-struct Counter {
-    /// The word with the number of arrivals.
-    arrivals: u32,
-    /// The private variable with the executions of the invocation.
-    executions: Id,
 }
 
 /// Finds the barriers to check, and lets aborts of the application count the invocations that they end.

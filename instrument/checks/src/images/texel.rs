@@ -43,7 +43,7 @@ impl<'w> Texel<'w> {
         let has_size = ty.opcode() == op::TypeImage && ty.image_dim() != image_dim::SUBPASS_DATA;
         let is_32_bit = scalar_type(index, coordinate).is_some_and(|ty| ty.opcode() == op::TypeInt && ty.width() == 32);
         let mask = inst.words.get(operands).copied().unwrap_or(0);
-        if !has_size || !is_32_bit || mask & !image_operands::KNOWN != 0 {
+        if !has_size || !is_32_bit || mask & !image_operands::ALL != 0 {
             return None;
         }
         // Each operand takes a word, in the order of the bits.

@@ -36,8 +36,9 @@ use super::module::ModulePlanter;
 use super::operand_checks::{ValueAnalyses, ValueFacts};
 use super::place::{Place, TestKey};
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
-use super::workgroup::ended::count_ends;
+use super::workgroup::count_ends::count_ends;
 use super::workgroup::shared_words::SharedWords;
 use candidates::{Candidates, reached};
 use init_bits::{InitBits, Sample};
@@ -81,11 +82,16 @@ impl CheckRule for Rule {
         true
     }
 
-    /// One that reads shared memory too early, which another check then explains to the others.
-    fn is_missed_at(&self, index: &Index<'_>, place: &Place<'_>) -> bool {
-        let guarded = &place.guarded;
-        guarded.opcode() == op::Load
-            && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup)
+    fn properties(&self) -> Properties {
+        Properties {
+            // One reads shared memory too early, which another check then explains to the others.
+            is_missed_at: Some(|index, place| {
+                let guarded = &place.guarded;
+                guarded.opcode() == op::Load
+                    && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup)
+            }),
+            ..Properties::default()
+        }
     }
 }
 

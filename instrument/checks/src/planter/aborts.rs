@@ -6,7 +6,6 @@ use crate::guard::write_guard;
 use crate::message::Message;
 use crate::module::{ModulePlanter, Planting};
 use crate::place::Place;
-use crate::rule::rule;
 use vkabort_options::Check;
 use vkabort_record::site::Frame;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -54,7 +53,7 @@ impl<'w> Planter<'_, '_, 'w> {
         failed: Id,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
-        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, check);
+        let excludes_helpers = self.module.helpers.are_excluded(&self.reach, self.properties(check));
         let counts_end = self.is_counted_before(check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
@@ -67,7 +66,8 @@ impl<'w> Planter<'_, '_, 'w> {
 
     /// Whether an invocation that fails a check at a place is counted in front of the branch by which it leaves.
     pub(in super::super) fn is_counted_before(&self, check: Check, place: &Place<'_>) -> bool {
-        let is_missed = || rule(check).is_missed_at(self.index, place);
+        let is_missed_at = self.properties(check).is_missed_at;
+        let is_missed = || is_missed_at.is_some_and(|is_missed| is_missed(self.index, place));
         self.module
             .ended
             .is_counted_before((place.block, place.offset), is_missed)
@@ -131,7 +131,7 @@ impl<'w> Planter<'_, '_, 'w> {
         let planted = PlantedAbort {
             check: check.name(),
             operation,
-            leaving: rule(check).leaving(),
+            leaving: self.properties(check).leaving,
             used_in,
         };
         self.module.planted.aborts.insert(message, planted);
@@ -160,7 +160,7 @@ impl<'w> Planter<'_, '_, 'w> {
         write_condition: impl FnOnce(&mut Emitter) -> (Id, T),
         write_message: impl FnOnce(&mut Emitter, T) -> Message,
     ) {
-        let behind = self.position(place.block, place.offset);
+        let (behind, properties) = (self.position(place.block, place.offset), self.properties(check));
         let ModulePlanter {
             out,
             messages,
@@ -172,7 +172,7 @@ impl<'w> Planter<'_, '_, 'w> {
             ..
         } = &mut *self.module;
         let (failed, rest) = write_condition(out);
-        let failed = match helpers.are_excluded(&self.reach, check) {
+        let failed = match helpers.are_excluded(&self.reach, properties) {
             true => helpers.write_failed(out, &self.reach, failed),
             false => failed,
         };

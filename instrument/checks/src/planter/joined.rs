@@ -25,7 +25,6 @@ use super::effect_free_range::EffectFreeRange;
 use super::hoist::{MAX_COPIES, instructions_to_repeat};
 use crate::message::Message;
 use crate::place::Place;
-use crate::rule::rule;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
@@ -78,12 +77,12 @@ impl<'w> Planter<'_, '_, 'w> {
             guarded: place.guarded,
             is_total: is_total(&self.tests, condition.clone()),
             is_of_fault: place.is_of_fault,
-            reads_values: !place.is_of_fault && rule(check).is_hoisted(),
+            reads_values: !place.is_of_fault && self.properties(check).is_hoisted,
             condition,
             failed,
             end,
             labels,
-            excludes_helpers: self.module.helpers.are_excluded(&self.reach, check),
+            excludes_helpers: self.module.helpers.are_excluded(&self.reach, self.properties(check)),
             counts_end: self.is_counted_before(check, place),
             behind,
         };

@@ -3,6 +3,7 @@
 pub(super) mod barrier;
 pub(super) mod block;
 mod block_protocol;
+pub(super) mod count_ends;
 pub(super) mod ended;
 pub(super) mod layout;
 pub(super) mod shadow_location;
