@@ -3,7 +3,7 @@
 use super::{Constants, TripCounts};
 use crate::loop_module::*;
 use std::collections::BTreeMap;
-use vkabort_spirv::op::storage_class;
+use vkabort_spirv::op::{decoration, storage_class};
 use vkabort_spirv::{Code, Id, Literal, op};
 
 const PRIVATE_POINTER: Id = free(100);
@@ -55,6 +55,7 @@ fn most(shape: &Shape) -> Option<u64> {
         ..Parts::default()
     };
     let Parts {
+        annotations,
         types,
         entry,
         header,
@@ -64,6 +65,7 @@ fn most(shape: &Shape) -> Option<u64> {
     } = &mut parts;
     types.op(op::ConstantTrue, (BOOL, TRUE));
     types.op(op::Undef, (UINT, UNKNOWN));
+    annotations.op(op::Decorate, (SPECIAL, Literal(decoration::SpecId), Literal(7)));
     types.op(op::SpecConstant, (UINT, SPECIAL, Literal(10)));
     for value in 0..=10 {
         types.op(op::Constant, (UINT, number(value), Literal(value)));
