@@ -5,23 +5,15 @@ use anyhow::{Context, Result};
 use ash::vk;
 
 impl Kernel<'_> {
-    /// Creates the layout and the descriptors: of buffers, of an acceleration structure, then of images in the layout `GENERAL`. They must
-    /// outlive the kernel.
+    /// Creates the layout and the descriptors. The buffers must outlive the kernel.
     pub(super) fn bind(
         &mut self,
         buffers: &[&Buffer<'_>],
-        images: &[(vk::DescriptorType, vk::ImageView)],
         scene: Option<vk::AccelerationStructureKHR>,
         stages: vk::ShaderStageFlags,
     ) -> Result<()> {
         let scene_kind = scene.map(|_| vk::DescriptorType::ACCELERATION_STRUCTURE_KHR);
-        let image_kinds = images.iter().map(|(kind, _)| *kind);
-        let kinds: Vec<_> = buffers
-            .iter()
-            .map(|buffer| buffer.kind)
-            .chain(scene_kind)
-            .chain(image_kinds)
-            .collect();
+        let kinds: Vec<_> = buffers.iter().map(|buffer| buffer.kind).chain(scene_kind).collect();
         let bindings: Vec<_> = kinds
             .iter()
             .zip(0..)
@@ -74,18 +66,6 @@ impl Kernel<'_> {
                     view if view == vk::BufferView::null() => write.buffer_info(&infos),
                     _ => write.texel_buffer_view(&views),
                 };
-                raw.update_descriptor_sets(&[write], &[]);
-            }
-            let first = (buffers.len() + usize::from(scene.is_some())) as u32;
-            for ((kind, view), binding) in images.iter().zip(first..) {
-                let infos = [vk::DescriptorImageInfo::default()
-                    .image_view(*view)
-                    .image_layout(vk::ImageLayout::GENERAL)];
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(self.set)
-                    .dst_binding(binding)
-                    .descriptor_type(*kind)
-                    .image_info(&infos);
                 raw.update_descriptor_sets(&[write], &[]);
             }
             if let Some(scene) = scene {

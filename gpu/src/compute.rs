@@ -112,22 +112,7 @@ impl<'device> Kernel<'device> {
         stages: vk::ShaderStageFlags,
     ) -> Result<Self> {
         let mut kernel = Self::unbound(device);
-        kernel.bind(buffers, &[], scene, stages)?;
-        Ok(kernel)
-    }
-
-    /// Like [`bound`](Self::bound), with images behind the buffers, which must outlive the kernel.
-    ///
-    /// # Errors
-    ///
-    /// A call fails; the message names it.
-    pub fn bound_with_images(
-        device: &'device Device<'device>,
-        buffers: &[&'device Buffer<'device>],
-        images: &[(vk::DescriptorType, vk::ImageView)],
-    ) -> Result<Self> {
-        let mut kernel = Self::unbound(device);
-        kernel.bind(buffers, images, None, vk::ShaderStageFlags::COMPUTE)?;
+        kernel.bind(buffers, scene, stages)?;
         Ok(kernel)
     }
 

@@ -25,7 +25,6 @@ mod ray;
 mod result;
 mod scene;
 mod submission;
-mod texels;
 mod timeline;
 mod word_kernel;
 
@@ -49,7 +48,6 @@ pub use ray::{RAY_STAGES, Rays, groups};
 pub use result::{code, describe, show};
 pub use scene::Scene;
 pub use submission::{Compiled, Submission, compile_only};
-pub use texels::{Texels, TexelsSize};
 pub use timeline::{Timeline, Timestamp};
 pub use vk_ext as khr;
 pub use word_kernel::WordKernel;

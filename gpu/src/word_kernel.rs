@@ -21,7 +21,7 @@ impl<'device> WordKernel<'device> {
     pub fn new(device: &'device Device<'device>, spirv: &[u32], words: &[u32]) -> Result<Self> {
         let buffer = Buffer::storage(device, words)?;
         let mut kernel = Kernel::unbound(device);
-        kernel.bind(&[&buffer], &[], None, vk::ShaderStageFlags::COMPUTE)?;
+        kernel.bind(&[&buffer], None, vk::ShaderStageFlags::COMPUTE)?;
         kernel.create(spirv, &[], None)?;
         Ok(Self { kernel, buffer })
     }

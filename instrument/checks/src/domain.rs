@@ -227,10 +227,6 @@ impl<'w> ValueCheck<'w> for Function<'w> {
         self.undefined as u32
     }
 
-    fn is_of_whole(&self) -> bool {
-        self.undefined.is_of_all()
-    }
-
     fn operands(&self) -> SmallVec<[Id; 2]> {
         let shown = self.operands.iter().filter(|_| !self.undefined.is_of_all());
         shown.copied().collect()

@@ -36,7 +36,6 @@ mod faults;
 mod filter;
 mod guard;
 mod helper;
-mod images;
 mod indexing;
 mod initialized;
 mod invalid;

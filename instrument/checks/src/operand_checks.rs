@@ -117,11 +117,6 @@ pub(super) trait ValueCheck<'w> {
         FaultClass::Undefined
     }
 
-    /// Whether one test is of all components of the result.
-    fn is_of_whole(&self) -> bool {
-        false
-    }
-
     /// Whether the test needs the result, so that it comes behind the instruction.
     fn is_behind(&self) -> bool {
         false
@@ -146,13 +141,7 @@ pub(super) trait ValueCheck<'w> {
     /// Writes the test of a component: operands as scalars.
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id;
 
-    /// Further values that the message shows where the test is made.
-    fn write_values(&self, _: &mut Emitter, _: &Index<'_>) -> SmallVec<[Scalar; 4]> {
-        SmallVec::new()
-    }
-
-    /// The text of the message, with a conversion for each operand and each further value. `component` is that of vectors if only one is
-    /// checked.
+    /// The text of the message, with a conversion for each operand. `component` is that of vectors if only one is checked.
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message;
 
     /// The text of the message where the operands are not known any more.
@@ -200,10 +189,7 @@ fn collect<'w>(
     check: impl ValueCheck<'w> + 'w,
 ) {
     let inst = check.inst();
-    let count = match check.is_of_whole() {
-        true => 1,
-        false => component_count(planter.index, inst.result_type()),
-    };
+    let count = component_count(planter.index, inst.result_type());
     if count > MAX_COMPONENTS || !facts.function.graph.is_reachable(block) {
         return;
     }
@@ -273,8 +259,7 @@ impl<'w, C: ValueCheck<'w>> Origin<'w> for TravellingComponents<C> {
 
     fn text(&self, names: &Expressions<'_, '_>, is_direct: bool) -> Message {
         let only = self.only();
-        // What a test of all components shows is computed where it is made.
-        let mut text = match is_direct && !self.check.is_of_whole() {
+        let mut text = match is_direct {
             true => self.check.text(names, only),
             false => self.check.text_without_values(names, only),
         };
@@ -396,12 +381,11 @@ fn plant_at<'w>(
     };
     let write_message = |out: &mut Emitter, tests: Vec<Id>| {
         if is_one {
-            let operands = operands.iter().map(|id| extract(out, index, *id, only));
-            let mut values: SmallVec<[Scalar; 4]> = operands.collect();
-            values.extend(check.write_values(out, index));
-            return values
-                .into_iter()
-                .fold(text, |message, value| message.with(value.ty, value.id));
+            let message = operands.iter().fold(text, |message, id| {
+                let scalar = extract(out, index, *id, only);
+                message.with(scalar.ty, scalar.id)
+            });
+            return message;
         }
         let uint = out.uint();
         let failing = components.iter().copied().zip(tests).rev();

@@ -25,7 +25,6 @@ macro_rules! checks {
             Bounds bounds true "an element is accessed that its array, vector or matrix of fixed size does not have";
             Buffers buffers false
                 "an element beyond a buffer is stored, or a descriptor beyond its array is used, without robust buffer access";
-            Images images false "a texel outside of its image is used, stored or changed by an atomic, without robust image access";
             Convert convert false "a float is converted to an integer type that cannot hold it";
             Domain domain false "a built-in function has an argument for which its result is undefined";
             Nan nan false "NaN or an infinity is stored to a buffer, an image or an output";
@@ -208,8 +207,6 @@ pub struct Sanitize {
     pub skipped_models: Vec<u32>,
     /// The program may rely on robust buffer access: [`Check::Buffers`] is not planted.
     pub robust_buffers: bool,
-    /// The program may rely on robust image access: [`Check::Images`] is only planted into accesses to texel buffers.
-    pub robust_images: bool,
     /// Device address of the area of the table of buffers ([`vkabort_record::buffer_table`]), a multiple of 16. `None`: there is
     /// no buffer table; [`Check::Addresses`] is not planted.
     pub buffer_table: Option<u64>,
@@ -258,7 +255,6 @@ impl Default for Sanitize {
             filter: SanitizeFilter::default(),
             skipped_models: Vec::new(),
             robust_buffers: false,
-            robust_images: false,
             buffer_table: Some(DEFAULT_BUFFER_TABLE),
             rewrites_specialised: false,
             shared_memory: DEFAULT_SHARED_MEMORY,

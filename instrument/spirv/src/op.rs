@@ -40,7 +40,7 @@ from_spirv! { u16; Op:
     ControlBarrierArriveINTEL ControlBarrierWaitINTEL GroupNonUniformPartitionNV
     ImageSparseSampleProjDrefImplicitLod ImageQueryLod GroupNonUniformElect GroupNonUniformQuadAllKHR
     GroupNonUniformQuadAnyKHR SubgroupBallotKHR
-    ControlBarrier MemoryBarrier ImageFetch ImageRead ImageWrite ImageSparseRead ImageQuerySizeLod ImageQuerySize ImageQueryLevels ImageQuerySamples DPdx FwidthCoarse
+    ControlBarrier MemoryBarrier ImageFetch ImageRead ImageWrite ImageSparseRead ImageQuerySamples DPdx FwidthCoarse
     AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicUMax AtomicOr AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
     AtomicFAddEXT
     AssumeTrueKHR
@@ -93,7 +93,7 @@ pub mod capability {
         GroupNonUniformRotateKHR Groups SubgroupBallotKHR SubgroupVoteKHR CooperativeMatrixKHR CooperativeMatrixNV
         CooperativeMatrixReductionsNV CooperativeMatrixPerElementOperationsNV
         ComputeDerivativeGroupQuadsKHR ComputeDerivativeGroupLinearKHR GroupUniformArithmeticKHR QuadControlKHR SubgroupShuffleINTEL
-        RayTracingKHR RayTracingNV ImageQuery
+        RayTracingKHR RayTracingNV
     }
     pub const AbortKHR: u32 = 5120;
     pub const ConstantDataKHR: u32 = 5146;
@@ -178,38 +178,8 @@ pub mod loop_control {
 
 /// Bits of image operands.
 pub mod image_operands {
-    pub const LOD: u32 = 0x2;
-    pub const CONST_OFFSET: u32 = 0x8;
-    pub const OFFSET: u32 = 0x10;
-    pub const SAMPLE: u32 = 0x40;
     pub const MAKE_TEXEL_VISIBLE: u32 = 0x200;
     pub const VOLATILE_TEXEL: u32 = 0x800;
-    const MAKE_TEXEL_AVAILABLE: u32 = 0x100;
-    const NON_PRIVATE_TEXEL: u32 = 0x400;
-    const SIGN_EXTEND: u32 = 0x1000;
-    const ZERO_EXTEND: u32 = 0x2000;
-    const NONTEMPORAL: u32 = 0x4000;
-    /// All bits that accesses of texels may have.
-    pub const ALL: u32 = LOD
-        | CONST_OFFSET
-        | OFFSET
-        | SAMPLE
-        | MAKE_TEXEL_AVAILABLE
-        | MAKE_TEXEL_VISIBLE
-        | NON_PRIVATE_TEXEL
-        | VOLATILE_TEXEL
-        | SIGN_EXTEND
-        | ZERO_EXTEND
-        | NONTEMPORAL;
-}
-
-/// `Dim` of images.
-pub mod image_dim {
-    pub const ONE: u32 = 0;
-    pub const THREE: u32 = 2;
-    pub const CUBE: u32 = 3;
-    pub const BUFFER: u32 = 5;
-    pub const SUBPASS_DATA: u32 = 6;
 }
 
 /// Bits of memory semantics.

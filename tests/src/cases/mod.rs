@@ -64,7 +64,6 @@ mod report;
 mod sanitize;
 mod sanitize_addresses;
 mod sanitize_domain;
-mod sanitize_images;
 mod sanitize_loop_values;
 mod sanitize_loops;
 mod sanitize_memory;
@@ -164,7 +163,6 @@ pub fn all() -> Vec<Case> {
         sanitize_loops::CASES,
         sanitize_addresses::CASES,
         sanitize_domain::CASES,
-        sanitize_images::CASES,
         sanitize_loop_values::CASES,
         sanitize_memory::CASES,
         sanitize_travel::CASES,

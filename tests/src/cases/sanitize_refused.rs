@@ -149,6 +149,8 @@ fn codes(gpu: &Gpu) -> Result<()> {
         let options = Options {
             sanitize: Sanitize {
                 checks,
+                // As the layer does.
+                rewrites_specialised: true,
                 ..Sanitize::default()
             },
             values: Values::Auto,

@@ -143,8 +143,7 @@ fn new_state(instance: &Instance, physical: &PhysicalDevice, edited: &EditedCrea
             lowers: lowered(edited.emulated),
             compact_records: !LOADS_BINARIES.iter().any(|name| edited.has_extension(name)),
             sanitize: Sanitize {
-                robust_buffers: edited.robust.buffers,
-                robust_images: edited.robust.images,
+                robust_buffers: edited.robust_buffers,
                 ..sanitizer(settings, edited.enabled, edited.emulated, physical)
             },
             ..options(instance, settings, physical)

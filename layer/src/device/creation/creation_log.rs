@@ -62,7 +62,6 @@ pub(super) fn log_checks(instance: &Instance, physical: &PhysicalDevice, state: 
     for text in unchecked_stages(state)
         .into_iter()
         .chain(without_buffers(state))
-        .chain(without_images(state))
         .chain(without_addresses(state))
         .chain(ineffective_loops(state, physical.loop_limit))
     {
@@ -101,16 +100,6 @@ fn without_buffers(state: &AbortState) -> Option<String> {
     let is_left_out = sanitize.checks.contains(Check::Buffers) && sanitize.robust_buffers;
     is_left_out.then(|| {
         "no check of buffers: the program enables robustBufferAccess or pipelineRobustness, which define accesses beyond a buffer"
-            .to_owned()
-    })
-}
-
-/// Why the check of images is left out. `None` if it is not.
-fn without_images(state: &AbortState) -> Option<String> {
-    let sanitize = &state.options.sanitize;
-    let is_left_out = sanitize.checks.contains(Check::Images) && sanitize.robust_images;
-    is_left_out.then(|| {
-        "no check of images: the program enables robustImageAccess or pipelineRobustness, which define accesses outside of an image"
             .to_owned()
     })
 }

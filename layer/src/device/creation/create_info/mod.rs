@@ -12,7 +12,7 @@ use crate::loader::chain::{self, ChainCopy, Edit};
 use crate::loader::ffi::{elements, string};
 use ash::vk::{self, StructureType, TaggedStructure};
 pub use refusal::Refusal;
-use requested_features::{RequestedFeatures, RobustAccesses};
+use requested_features::{RequestedFeatures, may_have_robust_buffers};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
@@ -51,8 +51,8 @@ pub struct EditedCreateInfo {
     pub vendor_binary: bool,
     /// The application enables `deviceFaultReportMasked`.
     pub report_masked: bool,
-    /// The accesses that may be robust.
-    pub robust: RobustAccesses,
+    /// Accesses to buffers may be robust.
+    pub robust_buffers: bool,
     /// The extension that writes markers, if it is enabled.
     pub markers: Option<MarkerExtension>,
     /// Why optional features are not enabled.
@@ -218,7 +218,7 @@ impl EditedCreateInfo {
             vendor_binary: requested.vendor_binary,
             report_masked: requested.report_masked,
             // SAFETY: the create-info is valid (the caller's contract).
-            robust: unsafe { RobustAccesses::of(info) },
+            robust_buffers: unsafe { may_have_robust_buffers(info) },
             markers: None,
             warnings: Vec::new(),
         };

@@ -77,43 +77,23 @@ impl RequestedFeatures {
     }
 }
 
-/// Accesses outside of buffers and images that a device may define.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RobustAccesses {
-    pub buffers: bool,
-    pub images: bool,
-}
-
-impl RobustAccesses {
-    /// Those whose features a device enables, or both if its pipelines and shader objects may ask for them: with `pipelineRobustness`, or
-    /// the features of Vulkan 1.4, whether or not they are enabled.
-    ///
-    /// # Safety
-    /// `info` must be valid.
-    pub unsafe fn of(info: &vk::DeviceCreateInfo<'_>) -> Self {
-        // SAFETY: the chain and the features are valid (the caller's contract).
-        let (own, chained, pipelines, has_core, images, core_images, images2) = unsafe {
-            let chain = info.p_next;
-            (
-                info.p_enabled_features.as_ref(),
-                chain::find::<vk::PhysicalDeviceFeatures2<'_>>(chain),
-                chain::find::<vk::PhysicalDevicePipelineRobustnessFeaturesEXT<'_>>(chain),
-                chain::nodes(chain).any(|node| node.s_type == VULKAN_1_4),
-                chain::find::<vk::PhysicalDeviceImageRobustnessFeatures<'_>>(chain),
-                chain::find::<vk::PhysicalDeviceVulkan13Features<'_>>(chain),
-                chain::find::<vk::PhysicalDeviceRobustness2FeaturesEXT<'_>>(chain),
-            )
-        };
-        let features = own.or(chained.map(|chained| &chained.features));
-        let of_pipelines = has_core || pipelines.is_some_and(|features| features.pipeline_robustness == vk::TRUE);
-        let image_features = [
-            images.map(|features| features.robust_image_access),
-            core_images.map(|features| features.robust_image_access),
-            images2.map(|features| features.robust_image_access2),
-        ];
-        Self {
-            buffers: of_pipelines || features.is_some_and(|features| features.robust_buffer_access == vk::TRUE),
-            images: of_pipelines || image_features.contains(&Some(vk::TRUE)),
-        }
-    }
+/// Whether a device enables `robustBufferAccess`, or pipelines and shader objects of it may ask for robust accesses: with the features
+/// of Vulkan 1.4, whether or not they are enabled.
+///
+/// # Safety
+/// `info` must be valid.
+pub unsafe fn may_have_robust_buffers(info: &vk::DeviceCreateInfo<'_>) -> bool {
+    // SAFETY: the chain and the features are valid (the caller's contract).
+    let (own, chained, pipelines, has_core) = unsafe {
+        (
+            info.p_enabled_features.as_ref(),
+            chain::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next),
+            chain::find::<vk::PhysicalDevicePipelineRobustnessFeaturesEXT<'_>>(info.p_next),
+            chain::nodes(info.p_next).any(|node| node.s_type == VULKAN_1_4),
+        )
+    };
+    let features = own.or(chained.map(|chained| &chained.features));
+    features.is_some_and(|features| features.robust_buffer_access == vk::TRUE)
+        || pipelines.is_some_and(|features| features.pipeline_robustness == vk::TRUE)
+        || has_core
 }
