@@ -96,7 +96,7 @@ impl FloatBounds {
                 let parts = inst.ids(3).map(|part| self.of(index, part));
                 parts.reduce(Bounds::union).unwrap_or(Bounds::NONE)
             }
-            op::CompositeExtract | op::VectorExtractDynamic | op::FConvert => of(3),
+            op::CompositeExtract | op::VectorExtractDynamic => of(3),
             op::VectorShuffle | op::VectorInsertDynamic | op::CompositeInsert => of(3).union(of(4)),
             op::Select => of(4).union(of(5)),
             op::ConvertUToF => Bounds::NOT_NEGATIVE,
@@ -120,9 +120,11 @@ fn constant(index: &Index<'_>, inst: &Inst<'_>) -> Bounds {
         Some(64) => f64::from_bits(bits),
         _ => f64::NAN,
     };
-    match value.is_nan() {
-        true => Bounds::NONE,
-        false => Bounds::new(value, value),
+    match value {
+        _ if value.is_nan() => Bounds::NONE,
+        // Drivers may flush a denormal to 0.
+        _ if value.abs() < f64::from(f32::MIN_POSITIVE) => Bounds::new(value.min(0.0), value.max(0.0)),
+        _ => Bounds::new(value, value),
     }
 }
 

@@ -38,7 +38,7 @@ impl CheckRule for Rule {
     fn properties(&self) -> Properties {
         Properties {
             is_hoisted: true,
-            ..Properties::default()
+            ..Properties::PLAIN
         }
     }
 }

@@ -57,15 +57,8 @@ impl CheckRule for Rule {
         }
     }
 
-    fn travels(&self) -> bool {
-        true
-    }
-
     fn properties(&self) -> Properties {
-        Properties {
-            is_hoisted: true,
-            ..Properties::default()
-        }
+        Properties::OF_OPERANDS
     }
 }
 

@@ -20,17 +20,17 @@ use super::message::Message;
 use super::nan::means_nan;
 use super::operand_checks::{ValueCheck, ValueFacts, plant_value};
 use super::planter::Planter;
+use super::properties::Properties;
 use super::rule::CheckRule;
-use super::scalars::{Scalar, find, float_type, write_not_finite};
+use super::scalars::{Scalar, components, find, float_type, write_not_finite};
 use smallvec::SmallVec;
-use vkabort_analysis::effects::component_count;
 use vkabort_analysis::expressions::Expressions;
 use vkabort_analysis::ranges::{RangePoint, Ranges};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::{decoration, glsl};
-use vkabort_spirv::{Id, Inst, Literal, op, op_sets};
+use vkabort_spirv::{Id, Inst, op, op_sets};
 
 /// Notation of an operation, and the operands of a component of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,11 @@ impl CheckRule for Rule {
         }
     }
 
-    fn travels(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            travels: true,
+            ..Properties::PLAIN
+        }
     }
 }
 
@@ -225,18 +228,7 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
         let mut operands: Vec<Scalar> = operands.to_vec();
         if let Form::OfVectors(_) = self.form {
             for id in &self.operands {
-                let ty = index.type_of(*id);
-                let count = component_count(index, ty);
-                operands.extend((0..count).map(|component| {
-                    let part = index.part_type(ty, 0);
-                    match count {
-                        1 => Scalar { ty, id: *id },
-                        _ => Scalar {
-                            ty: part,
-                            id: out.emit(op::CompositeExtract, part, (*id, Literal(component))),
-                        },
-                    }
-                }));
+                operands.extend(components(out, index, *id));
             }
         }
         let mut failed = write_not_finite(out, *result, self.to);

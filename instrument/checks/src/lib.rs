@@ -45,6 +45,7 @@ mod loop_positions;
 mod loops;
 mod message;
 mod module;
+mod module_facts;
 mod nan;
 mod operand_checks;
 mod place;
@@ -64,14 +65,11 @@ mod workgroup;
 
 use module::ModulePlanter;
 pub use module::Planting;
-use operand_checks::{ValueAnalyses, ValueFacts};
+use module_facts::ModuleFacts;
+use operand_checks::ValueFacts;
 use planter::Planter;
-use repetitions::ModuleRepetitions;
 use size_budget::SizeBudget;
-use vkabort_analysis::effects::Effects;
-use vkabort_analysis::ranges::Ranges;
 use vkabort_analysis::view::ModuleView;
-use vkabort_options::Check;
 use vkabort_options::Options;
 use vkabort_record::site::ModuleHash;
 use vkabort_spirv::edit::Edits;
@@ -80,14 +78,6 @@ use vkabort_spirv::error::{Error, ErrorKind, Result};
 use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::FunctionIndex;
 use vkabort_spirv::op::capability;
-
-/// Facts about a module before anything is planted.
-struct ModuleFacts<'v, 'a, 'w> {
-    view: &'v ModuleView<'a, 'w>,
-    values: ValueAnalyses<'v, 'a, 'w>,
-    /// How often loops run, if their check is planted.
-    repetitions: ModuleRepetitions,
-}
 
 /// Plants the selected checks, or fewer in a large module that they would more than double. Edits nothing if there is no place for any.
 /// `hashes`: see [`vkabort_options::PlantingPlace::modules`].
@@ -113,20 +103,7 @@ pub fn plant(
         return Err(Error::new(ErrorKind::Unsupported, "sanitize", None, message));
     }
     let view = ModuleView::new(index);
-    let mut facts = ModuleFacts {
-        view: &view,
-        values: ValueAnalyses {
-            effects: Effects::new(&view),
-            not_finite: Effects::of_not_finite(&view),
-            unstored: Effects::of_memory(&view),
-            ranges: Ranges::new(&view, options),
-        },
-        repetitions: ModuleRepetitions::default(),
-    };
-    if options.sanitize.checks.contains(Check::Loops) {
-        let specialization = options.sanitize.rewrites_specialised.then_some(&options.specialization);
-        facts.repetitions = ModuleRepetitions::new(&view, specialization);
-    }
+    let mut facts = ModuleFacts::new(&view, options);
     let mut budget = SizeBudget::new(options);
     loop {
         let properties = |check| rule::rule(check).properties();
@@ -137,7 +114,7 @@ pub fn plant(
         }
         if planted.aborts.is_empty() && !facts.repetitions.spec_ids.is_empty() {
             // A pipeline that makes its loops longer would not rewrite a module without checks.
-            facts.repetitions = ModuleRepetitions::new(&view, None);
+            facts.count_specialised_loops();
             continue;
         }
         planted.spec_ids.extend(&facts.repetitions.spec_ids);
@@ -154,7 +131,7 @@ fn plant_selected<'o, 'a: 'o, 'w>(
 ) -> Result<(Edits, PlantedAborts)> {
     let (index, checks) = (module.index, module.options.sanitize.checks);
     for rule in rule::selected(checks) {
-        rule.prepare(&mut module, facts.view, &mut facts.values);
+        rule.prepare(&mut module, facts);
     }
     collect_faults(facts, &mut module);
     for (number, function) in index.functions.iter() {
@@ -202,7 +179,7 @@ fn collect_faults<'o, 'a: 'o, 'w>(facts: &mut ModuleFacts<'_, 'a, 'w>, module: &
             continue;
         };
         let mut of_values = ValueFacts::new(view, &mut facts.values);
-        for rule in rule::selected(checks).filter(|rule| rule.travels()) {
+        for rule in rule::selected(checks).filter(|rule| rule.properties().travels) {
             rule.plant_values(&mut planter, &mut of_values);
         }
     }

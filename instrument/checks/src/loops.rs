@@ -77,7 +77,7 @@ impl CheckRule for Rule {
             // Behind the branch that looks at the limits of the loop.
             leaving: Leaving::BehindBranch,
             ends_helpers: true,
-            ..Properties::default()
+            ..Properties::PLAIN
         }
     }
 }

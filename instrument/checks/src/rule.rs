@@ -1,25 +1,19 @@
 //! The interface of a check, which is a file with a [`CheckRule`], named `Rule`, and a row of `vkabort_options::checks`.
 //!
-//! All hooks but `plant` or `plant_values` have defaults, so that a check without state is one function. A check that keeps state has a
-//! field in [`States`](super::states::States), and no other part of the crate knows it by name.
+//! All hooks have defaults, so that most checks are one function, `plant` or `plant_values`. A check that keeps state has a field in
+//! [`States`](super::states::States), and no other part of the crate knows it by name.
 
 use super::module::ModulePlanter;
-use super::operand_checks::{ValueAnalyses, ValueFacts};
+use super::module_facts::ModuleFacts;
+use super::operand_checks::ValueFacts;
 use super::planter::Planter;
 use super::properties::Properties;
-use vkabort_analysis::view::ModuleView;
 use vkabort_options::{Check, Checks, checks};
 
 /// A check and its hooks, in the order in which they are called.
 pub(super) trait CheckRule: Sync {
     /// Reserves what the check needs, before anything is planted.
-    fn prepare<'v, 'a, 'w>(
-        &self,
-        _: &mut ModulePlanter<'_, 'w>,
-        _: &'v ModuleView<'a, 'w>,
-        _: &mut ValueAnalyses<'v, 'a, 'w>,
-    ) {
-    }
+    fn prepare<'w>(&self, _: &mut ModulePlanter<'_, 'w>, _: &mut ModuleFacts<'_, '_, 'w>) {}
 
     /// Plants the check into a function, by blocks and instructions alone.
     fn plant<'w>(&self, _: &mut Planter<'_, '_, 'w>) {}
@@ -30,14 +24,9 @@ pub(super) trait CheckRule: Sync {
     /// Hands over what the code of the check needs of the runtime, after all functions.
     fn finish(&self, _: &mut ModulePlanter<'_, '_>) {}
 
-    /// Whether the faults of its operations travel to their effects. `plant_values` is called twice then: first to collect them.
-    fn travels(&self) -> bool {
-        false
-    }
-
     /// How its tests and aborts are planted.
     fn properties(&self) -> Properties {
-        Properties::default()
+        Properties::PLAIN
     }
 }
 

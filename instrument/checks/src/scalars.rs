@@ -1,5 +1,7 @@
 //! Helpers of checks: operands as scalars, the instructions of a function, and their texts.
 
+use smallvec::SmallVec;
+use vkabort_analysis::effects::component_count;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::constant::literal_words;
 use vkabort_spirv::index::typed::BlockIndex;
@@ -92,6 +94,13 @@ pub(super) fn extract(out: &mut Emitter, index: &Index<'_>, id: Id, component: O
         }
         None => whole,
     }
+}
+
+/// The components of a vector, or a scalar.
+pub(super) fn components(out: &mut Emitter, index: &Index<'_>, id: Id) -> SmallVec<[Scalar; 4]> {
+    let count = component_count(index, index.type_of(id));
+    let numbers = (0..count).map(|component| (count > 1).then_some(component));
+    numbers.map(|component| extract(out, index, id, component)).collect()
 }
 
 /// The component of a vector that an id selects, or a scalar, of a type with arithmetic.

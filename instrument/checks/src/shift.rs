@@ -47,15 +47,8 @@ impl CheckRule for Rule {
         bit_field::plant(planter, facts);
     }
 
-    fn travels(&self) -> bool {
-        true
-    }
-
     fn properties(&self) -> Properties {
-        Properties {
-            is_hoisted: true,
-            ..Properties::default()
-        }
+        Properties::OF_OPERANDS
     }
 }
 

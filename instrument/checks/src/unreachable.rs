@@ -41,7 +41,7 @@ impl CheckRule for Rule {
     fn properties(&self) -> Properties {
         Properties {
             ends_helpers: true,
-            ..Properties::default()
+            ..Properties::PLAIN
         }
     }
 }

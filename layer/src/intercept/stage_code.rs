@@ -130,8 +130,8 @@ impl Editor<'_> {
         module.has_additions() && self.device.runs_without_checks(module.sites.module_hash)
     }
 
-    /// The result of another rewrite, without the checks of a refused module, or if the specialization data changes constant data,
-    /// or the length of it. A specialised module is one of its own in reports.
+    /// The result of another rewrite, without the checks of a refused module, or if the specialization data changes constant data or
+    /// what the code depends on. A specialised module is one of its own in reports.
     fn replacement(&self, data: &Data, module: &Module) -> Result<Option<Replacement>, vk::Result> {
         let is_refused = self.is_refused(module);
         let (true, Some(original)) = (

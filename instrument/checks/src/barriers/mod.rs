@@ -26,7 +26,7 @@ mod uniform;
 
 use super::message::Message;
 use super::module::ModulePlanter;
-use super::operand_checks::ValueAnalyses;
+use super::module_facts::ModuleFacts;
 use super::place::Place;
 use super::planter::Planter;
 use super::properties::Properties;
@@ -37,7 +37,6 @@ use super::workgroup::shared_words::SharedWords;
 use super::workgroup::size::is_in_workgroups;
 use counters::Counter;
 use uniform::non_uniform_barriers;
-use vkabort_analysis::view::ModuleView;
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::edit::planted_aborts::Leaving;
@@ -51,12 +50,7 @@ const MAX_EXECUTIONS: u32 = 1 << 20;
 pub(super) struct Rule;
 
 impl CheckRule for Rule {
-    fn prepare<'v, 'a, 'w>(
-        &self,
-        module: &mut ModulePlanter<'_, 'w>,
-        _: &'v ModuleView<'a, 'w>,
-        _: &mut ValueAnalyses<'v, 'a, 'w>,
-    ) {
+    fn prepare<'w>(&self, module: &mut ModulePlanter<'_, 'w>, _: &mut ModuleFacts<'_, '_, 'w>) {
         prepare(module);
     }
 
@@ -69,7 +63,7 @@ impl CheckRule for Rule {
             // Behind a barrier that others have missed, an invocation may wait at the next one for ever; and where one that has missed it
             // has ended, Mesa 25 and 26 resume no other one.
             leaving: Leaving::MayWait,
-            ..Properties::default()
+            ..Properties::PLAIN
         }
     }
 }

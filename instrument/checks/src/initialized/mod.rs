@@ -33,7 +33,8 @@ mod stores;
 use super::faults::{FaultClass, Faulty, Found, Origin, write_number};
 use super::message::Message;
 use super::module::ModulePlanter;
-use super::operand_checks::{ValueAnalyses, ValueFacts};
+use super::module_facts::ModuleFacts;
+use super::operand_checks::ValueFacts;
 use super::place::{Place, TestKey};
 use super::planter::Planter;
 use super::properties::Properties;
@@ -65,32 +66,24 @@ use vkabort_spirv::{Id, op};
 pub(super) struct Rule;
 
 impl CheckRule for Rule {
-    fn prepare<'v, 'a, 'w>(
-        &self,
-        module: &mut ModulePlanter<'_, 'w>,
-        view: &'v ModuleView<'a, 'w>,
-        values: &mut ValueAnalyses<'v, 'a, 'w>,
-    ) {
-        prepare(module, view, &mut values.unstored);
+    fn prepare<'w>(&self, module: &mut ModulePlanter<'_, 'w>, facts: &mut ModuleFacts<'_, '_, 'w>) {
+        prepare(module, facts.view, &mut facts.values.unstored);
     }
 
     fn plant_values<'w>(&self, planter: &mut Planter<'_, '_, 'w>, facts: &mut ValueFacts<'_, '_, '_, 'w>) {
         plant(planter, facts);
     }
 
-    fn travels(&self) -> bool {
-        true
-    }
-
     fn properties(&self) -> Properties {
         Properties {
+            travels: true,
             // One reads shared memory too early, which another check then explains to the others.
             is_missed_at: Some(|index, place| {
                 let guarded = &place.guarded;
                 guarded.opcode() == op::Load
                     && index.storage_class(index.type_of(guarded.pointer())) == Some(storage_class::Workgroup)
             }),
-            ..Properties::default()
+            ..Properties::PLAIN
         }
     }
 }

@@ -44,14 +44,13 @@ mod word;
 
 use super::message::Message;
 use super::module::ModulePlanter;
-use super::operand_checks::ValueAnalyses;
+use super::module_facts::ModuleFacts;
 use super::place::Place;
 use super::planter::Planter;
 use super::rule::CheckRule;
 use super::scalars::{find, quote};
 use log::{MAX_WORDS, element};
 use stretch::{Entry, Stretches};
-use vkabort_analysis::view::ModuleView;
 use vkabort_options::Check;
 use vkabort_record::shared_access::{ACCESS, ACCESSED, OTHERS};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -65,12 +64,7 @@ const MAX_APART: usize = 3;
 pub(super) struct Rule;
 
 impl CheckRule for Rule {
-    fn prepare<'v, 'a, 'w>(
-        &self,
-        module: &mut ModulePlanter<'_, 'w>,
-        _: &'v ModuleView<'a, 'w>,
-        _: &mut ValueAnalyses<'v, 'a, 'w>,
-    ) {
+    fn prepare<'w>(&self, module: &mut ModulePlanter<'_, 'w>, _: &mut ModuleFacts<'_, '_, 'w>) {
         sites::prepare(module);
     }
 

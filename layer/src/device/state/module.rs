@@ -20,7 +20,7 @@ pub struct Module {
     pub is_rewritten: bool,
     /// `SpecId`s of constant data, which the rewritten module lacks.
     pub data_spec_ids: Vec<u32>,
-    /// `SpecId`s of the constants that lengths of constant data depend on.
+    /// `SpecId`s of the constants that the code depends on: by lengths of constant data, sizes of shared memory, and loops that are counted.
     pub length_spec_ids: Vec<u32>,
     /// `SpecId` of the added constant for the key of a pipeline's specialisation.
     pub key_spec_id: Option<u32>,
