@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | generate | test | sanitize | fuzz | bench | guide | bundle | drivers`.
+//! The project's commands: `cargo xtask demo | setup | generate | test | sanitize | fuzz | bench | guide | bundle | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -25,6 +25,7 @@ mod pypi;
 mod qemu;
 mod release;
 mod sanitize;
+mod setup;
 #[cfg(test)]
 mod structure;
 mod test;
@@ -37,9 +38,8 @@ mod zig;
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
-use vkabort_test_kit::cargo::{self, Profile};
+use vkabort_test_kit::cargo::Profile;
 use vkabort_test_kit::environment;
-use vkabort_test_kit::layer::{self, Layer};
 
 /// The commands of the vkabort repository.
 #[derive(Parser)]
@@ -64,8 +64,8 @@ enum Task {
         #[arg(long)]
         without_layer: bool,
     },
-    /// Build the layer and print how to load it into a program.
-    Layer,
+    /// Build the layer and the command, provide a GLSL compiler, and print the line that puts both programs on the `PATH`.
+    Setup,
     /// Write the files that are derived from the Vulkan registry, and the references of the guide.
     Generate {
         /// Write nothing; fail if a file is out of date.
@@ -187,7 +187,7 @@ fn run(task: Task) -> Result<ExitCode> {
             }
             return Ok(ExitCode::from(code.unwrap_or(1)));
         }
-        Task::Layer => print_layer(&cargo::build_layer(Profile::Release)?),
+        Task::Setup => println!("{}", setup::path_line(&setup::setup(Profile::Release)?)?),
         Task::Generate { check } => generate::generate(check)?,
         Task::Test { windows: true, .. } => last_runs::record("cargo xtask test --windows", windows::test)?,
         Task::Test { arm64: true, .. } => last_runs::record("cargo xtask test --arm64", arm64::test)?,
@@ -230,19 +230,4 @@ fn run(task: Task) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn print_layer(layer: &Layer) {
-    println!("# As an explicit layer, which the program's environment names:");
-    println!(
-        "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
-        layer.explicit.display(),
-        layer::NAME
-    );
-    println!("# As an implicit layer, above all others (loader 1.3.296 or newer):");
-    println!(
-        "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
-        layer.implicit.display(),
-        layer::ENABLE_VARIABLE
-    );
 }
