@@ -25,6 +25,7 @@ use super::rule::CheckRule;
 use super::scalars::{Scalar, components, find, float_type, write_not_finite};
 use smallvec::SmallVec;
 use vkabort_analysis::expressions::Expressions;
+use vkabort_analysis::float_bounds::FloatBounds;
 use vkabort_analysis::ranges::{RangePoint, Ranges};
 use vkabort_options::Check;
 use vkabort_spirv::edit::emitter::Emitter;
@@ -51,6 +52,8 @@ struct Operation<'w> {
     /// Widths of the floats of operands and result.
     from: u32,
     to: u32,
+    /// Divides by a number that is always 0. Then the result is no number, whatever a driver computes: Mesa's is a poison value.
+    divides_by_zero: bool,
 }
 
 /// The check `invalid`.
@@ -61,7 +64,14 @@ impl CheckRule for Rule {
         let index = planter.index;
         let glsl = index.sets("GLSL.std.450");
         let operations = find(index, planter.function, |inst| operation(index, &glsl, inst));
-        for (block, operation) in operations {
+        let divides = operations
+            .iter()
+            .any(|(_, operation)| operation.inst.opcode() == op::FDiv);
+        let bounds = divides.then(|| FloatBounds::new(index, planter.function, |id| facts.original(id)));
+        for (block, mut operation) in operations {
+            let divisor = bounds.as_ref().filter(|_| operation.inst.opcode() == op::FDiv);
+            let divisor = divisor.map(|bounds| bounds.of(index, operation.inst.id(4)));
+            operation.divides_by_zero = divisor.is_some_and(|divisor| divisor.low == 0.0 && divisor.high == 0.0);
             plant_value(planter, facts, block, operation);
         }
     }
@@ -98,6 +108,7 @@ fn operation<'w>(index: &Index<'w>, glsl: &[Id], inst: &Inst<'w>) -> Option<Oper
         operands,
         from: operand.width(),
         to: float.width(),
+        divides_by_zero: false,
     })
 }
 
@@ -207,13 +218,14 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
         FaultClass::NotFinite
     }
 
-    /// The operands of a component, then the result.
+    /// The operands of a component, then the result, unless that is not read.
     fn operands(&self) -> SmallVec<[Id; 2]> {
         let operands = match self.form {
             Form::OfVectors(_) => [].iter(),
             _ => self.operands.iter(),
         };
-        operands.copied().chain([self.inst.result()]).collect()
+        let result = (!self.divides_by_zero).then(|| self.inst.result());
+        operands.copied().chain(result).collect()
     }
 
     fn can_fail<'v, 'a>(&self, _: &mut Ranges<'v, 'a, 'w>, _: &RangePoint<'v, 'a, 'w>, _: Option<u32>) -> bool {
@@ -221,30 +233,35 @@ impl<'w> ValueCheck<'w> for Operation<'w> {
     }
 
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {
-        let Some((result, operands)) = operands.split_last() else {
-            return Id::NONE;
-        };
         let bool = out.bool();
         let mut operands: Vec<Scalar> = operands.to_vec();
+        let result = if self.divides_by_zero { None } else { operands.pop() };
         if let Form::OfVectors(_) = self.form {
             for id in &self.operands {
                 operands.extend(components(out, index, *id));
             }
         }
-        let mut failed = write_not_finite(out, *result, self.to);
+        let mut failed = result.map(|result| write_not_finite(out, result, self.to));
         for operand in operands {
             if constants(index, operand.id, self.from).is_some() {
                 continue;
             }
             let began_before = write_not_finite(out, operand, self.from);
             let is_finite = out.emit(op::LogicalNot, bool, began_before);
-            failed = out.emit(op::LogicalAnd, bool, (failed, is_finite));
+            failed = Some(match failed {
+                Some(failed) => out.emit(op::LogicalAnd, bool, (failed, is_finite)),
+                None => is_finite,
+            });
         }
-        failed
+        failed.unwrap_or_else(|| out.value(op::ConstantTrue, bool, ()))
     }
 
     fn text(&self, names: &Expressions<'_, '_>, component: Option<u32>) -> Message {
         let mut message = Message::default();
+        if self.divides_by_zero {
+            message.push_text("%f / %f divides by 0");
+            return message.with_expression(self.expression(names, component));
+        }
         match self.form {
             Form::Operator(symbol) => {
                 message.push_text("%f");

@@ -81,7 +81,7 @@ pub mod glsl {
         Round Trunc FAbs SAbs FSign SSign Floor Ceil Fract Sin Cos Tan Asin Acos Sinh Cosh Acosh Atanh Atan2 Pow Exp Log Exp2 Log2 Sqrt InverseSqrt
         Determinant Modf FMin UMin SMin FMax UMax SMax FClamp UClamp SClamp FMix Step SmoothStep Fma Frexp Length Distance Cross
         Normalize Reflect Refract FindILsb FindSMsb FindUMsb InterpolateAtCentroid
-        InterpolateAtSample InterpolateAtOffset NMin NMax NClamp Ldexp FrexpStruct MatrixInverse
+        InterpolateAtSample InterpolateAtOffset NMin NMax NClamp Ldexp FrexpStruct MatrixInverse PackHalf2x16
     }
 }
 

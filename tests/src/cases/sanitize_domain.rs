@@ -44,6 +44,8 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["inverse(..) is undefined of a matrix whose determinant is 0"]);
     "sanitize_domain::mod" => fault(gpu, "float y = bad ? 0.0 : x; f = mod(x, y);"), set(DOMAIN),
         logs(&["mod(7.0, 0.0) is undefined for a divisor of 0"]);
+    "sanitize_domain::pack_half" => fault(gpu, "uint u = packHalf2x16(vec2(x, bad ? 65520.0 : -65519.0)); result = u & 1u; f = float(u);"),
+        set(DOMAIN), logs(&["packHalf2x16(..) is undefined of numbers beyond those of 16-bit floats"]);
     "sanitize_domain::in_front_of_a_branch" => fault(gpu, "float y = log(bad ? -1.0 : x); if (i < 64u) { f = y; }"), set(DOMAIN),
         logs(&["log(-1.0) is undefined of 0 and negative numbers"]);
     "sanitize_domain::in_a_loop" => fault(gpu, "for (uint k = 0u; k < 3u; k++) { f += pow(bad ? float(k) - 1.0 : x, 2.0); }"), set(DOMAIN),
@@ -57,7 +59,8 @@ const RIGHT: &str = "
     f = sqrt(dot(v, v)) + inversesqrt(dot(v, v) + 1e-6) + log(1.0 + x * x) + pow(abs(x), 1.5) + pow(0.0 * x, 0.5);
     f += acos(clamp(x, -1.0, 1.0)) + asin(fract(x)) + atan(0.0, x) + atan(x, 0.0) + clamp(x, 0.0, 0.0) + smoothstep(0.0, x, 1.0);
     f += ldexp(x, 120) * 1e-30 + normalize(v).y + mod(x, max(x, 0.5)) + inverse(mat2(x))[0][0] + acosh(1.0 + abs(x)) + sqrt(0.0 * x);
-    f += float(clamp(int(x), -3, 3)) + float(clamp(uint(x), 1u, 1u));";
+    f += float(clamp(int(x), -3, 3)) + float(clamp(uint(x), 1u, 1u)) + float(packHalf2x16(vec2(x, -65519.0)));
+    f += float(packHalf2x16(vec2(x, uintBitsToFloat(0xFF800000u))) & 1u);";
 const DROPPED: &str = "
     float y = bad ? -x : x;
     f = mix(log(y), 0.0, bad);

@@ -54,6 +54,8 @@ pub(super) const CASES: &[Case] = cases! {
         set(INVALID), logs(&["sqrt(-7.0) is ", "nan"]);
     "sanitize_memory::a_division_of_floats_by_zero" => fault(gpu, shader, "floats[i] = 2.0 * (x / float(zero)); result = 1u;"),
         set(INVALID), logs(&["7.0 / 0.0 is inf: `x / float(zero)`"]);
+    "sanitize_memory::a_division_by_a_constant_zero" => fault(gpu, shader, "float w = 0.0; if (word == 7u) { floats[i] = x / w; } result = 1u;"),
+        set(INVALID), logs(&["7.0 / 0.0 divides by 0: `x / w`"]);
     "sanitize_memory::a_normal_of_nothing" => fault(gpu, shader, "vec3 n = normalize(vec3(float(zero), 0.0, 0.0)); floats[i] = n.x; result = 1u;"),
         set(INVALID), logs(&["normalize(..) is "]);
     "sanitize_memory::an_overflow" => fault(gpu, shader, "float big = x * 1e35; floats[i] = word == 7u ? big * big : 0.0; result = 1u;"),

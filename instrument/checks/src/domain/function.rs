@@ -37,6 +37,7 @@ pub(super) fn function<'w>(index: &Index<'w>, sets: &[Id], inst: &Inst<'w>) -> O
             number.width() == 32 && number_type(index, index.type_of(*operands.get(1)?))?.width() == 32
         }
         Undefined::SwappedSigned | Undefined::SwappedUnsigned => true,
+        Undefined::BeyondHalf => number.width() == 32,
         _ => number.opcode() == op::TypeFloat && matches!(number.width(), 16 | 32 | 64),
     };
     (is_known && !are_constant && !index.lacks_arithmetic(&number)).then_some(Function {

@@ -5,7 +5,8 @@
 //! programs rely on what all drivers do: the logarithm of 0 is an infinity.
 //!
 //! The rows of `undefined::domain` are the functions for which the specification has such a sentence. `OpFMod` and `OpFRem` have one, too: "The
-//! resulting value is undefined if Operand 2 is 0". `Normalize` has none, but a vector of length 0 has no direction.
+//! resulting value is undefined if Operand 2 is 0". `Normalize` has none, but a vector of length 0 has no direction; nor has `PackHalf2x16`, which
+//! makes an infinity or the largest float of a number that is too large.
 //!
 //! Not checked: arguments that are NaN, which began elsewhere (`invalid`); constants alone; minima and maxima of NaN, which are one of two
 //! values; `InterpolateAtSample` and `InterpolateAtOffset`; `Refract` and `Reflect`, which only miss "the desired result" without normalised
@@ -98,6 +99,7 @@ impl<'w> ValueCheck<'w> for Function<'w> {
     fn write_failed(&self, out: &mut Emitter, index: &Index<'_>, operands: &[Scalar]) -> Id {
         match (self.undefined, operands) {
             (Undefined::ZeroVector, _) => self.write_is_zero(out, index),
+            (Undefined::BeyondHalf, _) => self.write_is_beyond_half(out, index),
             (Undefined::Singular, _) => self.write_is_singular(out, index),
             (Undefined::TooLarge, [value, exponent]) => write_is_too_large(out, *value, *exponent),
             (Undefined::NotFinite, [value]) => write_not_finite(out, *value, self.width),

@@ -8,6 +8,10 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::op::glsl;
 use vkabort_spirv::{Id, Literal, op};
 
+/// Bits of 65,520, which rounds to an infinity of 16 bits, and of an infinity.
+const BEYOND_HALF: u32 = 0x477F_F000;
+const INFINITY: u32 = 0x7F80_0000;
+
 impl Function<'_> {
     /// Tests by comparisons of operands, which are false for NaN.
     pub(super) fn write_comparisons(&self, out: &mut Emitter, undefined: Undefined, operands: &[Scalar]) -> Id {
@@ -66,6 +70,27 @@ impl Function<'_> {
             .unwrap_or_default()
     }
 
+    /// Whether a component is finite, and too large for a float of 16 bits.
+    pub(super) fn write_is_beyond_half(&self, out: &mut Emitter, index: &Index<'_>) -> Id {
+        let (bool, uint) = (out.bool(), out.uint());
+        let vector = self.operands.first().copied().unwrap_or_default();
+        let parts: Vec<Id> = components(out, index, vector)
+            .into_iter()
+            .map(|scalar| {
+                let [sign, least, count] =
+                    [0x7FFF_FFFF, BEYOND_HALF, INFINITY - BEYOND_HALF].map(|word| out.constant(word));
+                let bits = out.emit(op::Bitcast, uint, scalar.id);
+                let magnitude = out.calculate(op::BitwiseAnd, (bits, sign));
+                let above = out.calculate(op::ISub, (magnitude, least));
+                out.emit(op::ULessThan, bool, (above, count))
+            })
+            .collect();
+        parts
+            .into_iter()
+            .reduce(|any, one| out.emit(op::LogicalOr, bool, (any, one)))
+            .unwrap_or_default()
+    }
+
     pub(super) fn write_is_singular(&self, out: &mut Emitter, index: &Index<'_>) -> Id {
         let bool = out.bool();
         let matrix = self.operands.first().copied().unwrap_or_default();
@@ -85,7 +110,7 @@ impl Function<'_> {
 pub(super) fn write_is_too_large(out: &mut Emitter, value: Scalar, exponent: Scalar) -> Id {
     let (bool, uint) = (out.bool(), out.uint());
     let bits = out.emit(op::Bitcast, uint, value.id);
-    let [all, shift, zero, mask] = [0x7F80_0000, 23, 0, 0x7FFF_FFFF].map(|word| out.constant(word));
+    let [all, shift, zero, mask] = [INFINITY, 23, 0, 0x7FFF_FFFF].map(|word| out.constant(word));
     let masked = out.calculate(op::BitwiseAnd, (bits, all));
     let is_finite = out.emit(op::INotEqual, bool, (masked, all));
     let own = out.calculate(op::ShiftRightLogical, (masked, shift));

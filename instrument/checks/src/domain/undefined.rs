@@ -3,6 +3,9 @@
 use vkabort_analysis::float_bounds::Bounds;
 use vkabort_spirv::op::glsl;
 
+/// The least number that is too large for a float of 16 bits: halfway between the largest one and the next power of 2.
+const BEYOND_HALF: f64 = 65_520.0;
+
 /// Arguments for which a result is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Undefined {
@@ -29,6 +32,8 @@ pub(super) enum Undefined {
     TooLarge,
     NotFinite,
     ZeroVector,
+    /// A component beyond the floats of 16 bits.
+    BeyondHalf,
     Singular,
 }
 
@@ -52,6 +57,7 @@ pub(super) fn domain(number: u32) -> Option<(&'static str, Undefined)> {
         glsl::Ldexp => ("ldexp", Undefined::TooLarge),
         glsl::FrexpStruct => ("frexp", Undefined::NotFinite),
         glsl::Normalize => ("normalize", Undefined::ZeroVector),
+        glsl::PackHalf2x16 => ("packHalf2x16", Undefined::BeyondHalf),
         glsl::MatrixInverse => ("inverse", Undefined::Singular),
         _ => return None,
     })
@@ -76,13 +82,14 @@ impl Undefined {
             Self::TooLarge => "where the product is too large for a float",
             Self::NotFinite => "of NaN and infinities",
             Self::ZeroVector => "of a vector of length 0",
+            Self::BeyondHalf => "of numbers beyond those of 16-bit floats",
             Self::Singular => "of a matrix whose determinant is 0",
         }
     }
 
     /// Whether an argument is shown as a whole, not by components.
     pub(super) fn is_of_all(self) -> bool {
-        matches!(self, Self::ZeroVector | Self::Singular)
+        matches!(self, Self::ZeroVector | Self::BeyondHalf | Self::Singular)
     }
 
     /// Whether the result may be undefined for some arguments within these bounds.
@@ -93,6 +100,7 @@ impl Undefined {
             (Self::NotPositive, _) => first.low <= 0.0,
             (Self::BelowOne, _) => first.low < 1.0,
             (Self::Beyond, _) => first.low < -1.0 || first.high > 1.0,
+            (Self::BeyondHalf, _) => first.low <= -BEYOND_HALF || first.high >= BEYOND_HALF,
             (Self::NotBetween, _) => first.low <= -1.0 || first.high >= 1.0,
             (Self::Power, [exponent]) => first.low < 0.0 || first.low <= 0.0 && exponent.low <= 0.0,
             (Self::ByZero, [divisor]) => divisor.low <= 0.0 && divisor.high >= 0.0,
