@@ -34,12 +34,22 @@ pub fn setup(profile: Profile) -> Result<Vec<PathBuf>> {
         eprintln!("glslang {version} is on the PATH.");
         return Ok(folders);
     }
-    let from_sources = |_| cargo::build_glslang();
-    match provision::bring_glslang(&mut None).or_else(from_sources) {
+    match glslang() {
         Ok(glslang) => folders.push(folder(&glslang)?),
         Err(error) => eprintln!("note: compiling GLSL needs glslang 16.6 or newer, which is not here: {error:#}"),
     }
     Ok(folders)
+}
+
+/// Unpacks Debian unstable's glslang, or else builds it, which takes some minutes and a C++ compiler.
+fn glslang() -> Result<PathBuf> {
+    match provision::bring_glslang(&mut None) {
+        Err(error) if process::is_on_path("c++") => {
+            eprintln!("Building glslang from its sources, since Debian unstable's is not available: {error:#}");
+            cargo::build_glslang()
+        }
+        unpacked => unpacked,
+    }
 }
 
 /// The line for a shell that makes the programs of `folders` available.
