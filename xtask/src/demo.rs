@@ -1,6 +1,6 @@
 //! `cargo xtask demo` runs the demo on a driver of this machine.
 
-use crate::{debian, provision};
+use crate::provision;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::ExitStatus;
@@ -54,10 +54,7 @@ fn start(environment: &Environment, program: &Path) -> Result<ExitStatus> {
 /// The driver of that name, installed if it is missing. `None` for the machine's own drivers.
 fn choose(name: &str) -> Result<Option<Driver>> {
     if name == "auto" {
-        if !drivers::has_loader() || !drivers::has_system_driver() {
-            debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs")?;
-        }
-        return Ok(None);
+        return provision::system_driver().map(|()| None);
     }
     if Path::new(name).is_file() {
         return Ok(Some(Driver::of_manifest(&Path::new(name).canonicalize()?)));

@@ -62,6 +62,18 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     Ok(())
 }
 
+/// Installs Debian's loader and its driver for the CPU, if the machine has no loader or no driver.
+///
+/// # Errors
+///
+/// As [`debian::install`].
+pub fn system_driver() -> Result<()> {
+    match has_loader() && drivers::has_system_driver() {
+        true => Ok(()),
+        false => debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs"),
+    }
+}
+
 /// Installs the GLSL compiler, unless it is there: Debian unstable's program, with the libraries that it needs.
 ///
 /// # Errors

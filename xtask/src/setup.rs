@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::cargo::{self, Profile};
-use vkabort_test_kit::{drivers, process};
+use vkabort_test_kit::process;
 
 /// The oldest glslang whose messages are right: older ones write parts that overlap.
 const GLSLANG: (u32, u32) = (16, 6);
@@ -25,7 +25,7 @@ pub fn setup(profile: Profile) -> Result<Vec<PathBuf>> {
     cargo::build_layer(profile)?;
     let command = cargo::build_command(profile)?;
     let mut folders = vec![folder(&command)?];
-    note(driver());
+    note(provision::system_driver());
     note(debian::require(
         &[("cc", "gcc"), debian::VULKAN_HEADERS],
         "compiling the examples in C",
@@ -77,14 +77,6 @@ fn quoted(name: &str) -> String {
 fn folder(program: &Path) -> Result<PathBuf> {
     let folder = program.parent().context("a program without a folder")?;
     Ok(folder.to_path_buf())
-}
-
-/// Installs a driver for the CPU if the machine has none.
-fn driver() -> Result<()> {
-    match drivers::has_loader() && drivers::has_system_driver() {
-        true => Ok(()),
-        false => debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs"),
-    }
 }
 
 fn note(result: Result<()>) {

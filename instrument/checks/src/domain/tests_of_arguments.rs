@@ -1,16 +1,15 @@
 //! Tests whether the arguments of a function make its result undefined.
 
 use super::function::{Function, number_type};
-use super::undefined::Undefined;
+use super::undefined::{BEYOND_HALF, Undefined};
 use crate::scalars::{Scalar, components};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::Index;
 use vkabort_spirv::op::glsl;
 use vkabort_spirv::{Id, Literal, op};
 
-/// Bits of 65,520, which rounds to an infinity of 16 bits, and of an infinity.
-const BEYOND_HALF: u32 = 0x477F_F000;
-const INFINITY: u32 = 0x7F80_0000;
+/// Bits of an infinity.
+const INFINITY: u32 = f32::INFINITY.to_bits();
 
 impl Function<'_> {
     /// Tests by comparisons of operands, which are false for NaN.
@@ -77,8 +76,8 @@ impl Function<'_> {
         let parts: Vec<Id> = components(out, index, vector)
             .into_iter()
             .map(|scalar| {
-                let [sign, least, count] =
-                    [0x7FFF_FFFF, BEYOND_HALF, INFINITY - BEYOND_HALF].map(|word| out.constant(word));
+                let least = (BEYOND_HALF as f32).to_bits();
+                let [sign, least, count] = [0x7FFF_FFFF, least, INFINITY - least].map(|word| out.constant(word));
                 let bits = out.emit(op::Bitcast, uint, scalar.id);
                 let magnitude = out.calculate(op::BitwiseAnd, (bits, sign));
                 let above = out.calculate(op::ISub, (magnitude, least));

@@ -4,7 +4,7 @@ use vkabort_analysis::float_bounds::Bounds;
 use vkabort_spirv::op::glsl;
 
 /// The least number that is too large for a float of 16 bits: halfway between the largest one and the next power of 2.
-const BEYOND_HALF: f64 = 65_520.0;
+pub(super) const BEYOND_HALF: f64 = 65_520.0;
 
 /// Arguments for which a result is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
