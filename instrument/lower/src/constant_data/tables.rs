@@ -87,18 +87,20 @@ impl<'a, 'w> Tables<'a, 'w> {
         let mut others = Vec::new();
         let mut is_kept = false;
         for inst in self.uses.of(id) {
-            match inst.opcode() {
-                op::ConstantComposite | op::SpecConstantComposite if values.contains(&inst.result()) => {
+            let element = match inst.opcode() {
+                op::CompositeExtract => value.element(inst.from(4)),
+                op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => value.element(inst.from(5)),
+                _ => None,
+            };
+            match (inst.opcode(), element) {
+                (op::ConstantComposite | op::SpecConstantComposite, _) if values.contains(&inst.result()) => {
                     is_kept |= self.kept.contains(&inst.result());
                 }
-                op::CompositeExtract if let Some((data, number)) = value.element(inst.from(4)) => {
+                (op::CompositeExtract, Some((data, number))) => {
                     let constant = data.constant(self.out, number);
                     self.replace(&inst, op::CopyObject, constant);
                 }
-                op::SpecConstantOp
-                    if inst.spec_opcode() == op::CompositeExtract
-                        && let Some((data, number)) = value.element(inst.from(5)) =>
-                {
+                (op::SpecConstantOp, Some((data, number))) => {
                     let literal = literal_words(&data.element, data.value(number));
                     self.edits.replace_by(
                         &inst,
@@ -106,21 +108,21 @@ impl<'a, 'w> Tables<'a, 'w> {
                         (inst.result_type(), inst.result(), Words(&literal)),
                     );
                 }
-                op::Store if self.uses.is_store(&inst, id) => {
+                (op::Store, _) if self.uses.is_store(&inst, id) => {
                     match self.look_ups(inst.pointer(), value) {
                         // No load can observe anything else.
                         Some(_) => self.edits.remove_inst(&inst),
                         None => self.copy_to_store(value, &inst),
                     }
                 }
-                op::CopyLogical if value.is_composite() => others.push(inst),
-                op::CopyLogical | op::CopyObject if self.uses.is_only_stored(inst.result()) => {
+                (op::CopyLogical, _) if value.is_composite() => others.push(inst),
+                (op::CopyLogical | op::CopyObject, _) if self.uses.is_only_stored(inst.result()) => {
                     for store in self.uses.of(inst.result()) {
                         self.copy_to_store(value, &store);
                     }
                     self.remove(&inst);
                 }
-                op::Variable => {
+                (op::Variable, _) => {
                     let class = Literal(inst.storage_class());
                     self.edits
                         .replace_by(&inst, op::Variable, (inst.result_type(), inst.result(), class));
