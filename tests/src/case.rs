@@ -9,11 +9,13 @@ pub const SHARE: &str = "VKABORT_SHARE";
 /// Environment variable with the seconds after which no further input of such a list is started. Default: no limit.
 pub const SECONDS: &str = "VKABORT_SECONDS";
 
-/// Environment variables with the number of random programs of each kind, the seed of a single one, and the checks that it has.
-pub const PROGRAMS: [&str; 3] = [
+/// Environment variables with the number of random programs of each kind, the seed of a single one, the checks that it has, and
+/// whether fewer run by default.
+pub const PROGRAMS: [&str; 4] = [
     "VKABORT_PROGRAM_SEEDS",
     "VKABORT_PROGRAM_SEED",
     "VKABORT_PROGRAM_CHECKS",
+    "VKABORT_QUARTER_OF_SEEDS",
 ];
 
 /// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.

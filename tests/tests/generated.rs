@@ -8,18 +8,10 @@ use vkabort_instrument::{Error, ErrorKind, LoopPoll, Options, Outcome, instrumen
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
+use vkabort_oracle::seeds::seeds;
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 use vkabort_tests::glsl;
-
-/// The seeds to run.
-fn seeds(few: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    match number("VKABORT_ORACLE_SEED") {
-        Some(one) => one..one + 1,
-        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
-    }
-}
 
 fn validate(words: &[u32]) -> Result<()> {
     spirv_tools::validate(words, TargetEnv::Vulkan1_3)

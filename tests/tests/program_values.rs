@@ -11,6 +11,7 @@ use vkabort_instrument::{Hooks, Options, Outcome, Values, instrument_with};
 use vkabort_oracle::check::compute_run::INVOCATIONS;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::interpret::Region;
+use vkabort_oracle::seeds::{is_single_program, program_seeds};
 use vkabort_record::decode::decode;
 use vkabort_record::site::{Site, SiteTable};
 use vkabort_record::site_values::Variable;
@@ -24,11 +25,7 @@ const VALUES_SIZE: u32 = 240;
 
 #[test]
 fn the_values_of_random_programs_are_right() -> Result<()> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let seeds = match number("VKABORT_PROGRAM_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
-    };
+    let seeds = program_seeds(PROGRAMS);
     let slang = Slang::find().ok();
     let (mut wrong, mut shown) = (Vec::new(), 0);
     for way in WAYS {
@@ -65,7 +62,7 @@ type Sent<'s> = (Region, Vec<&'s Site>);
 /// Compares the values of one program.
 fn compare(way: Way, seed: u64, slang: Option<&Slang>, count: &mut Count) -> Result<()> {
     let [full, bare] = [true, false].map(|sends| Program::with_variables(way.language, seed, sends));
-    if std::env::var_os("VKABORT_PROGRAM_SEED").is_some() {
+    if is_single_program() {
         println!("{}", bare.text);
     }
     let (Some(full), Some(bare)) = (way.compile(&full, slang)?, way.compile(&bare, slang)?) else {

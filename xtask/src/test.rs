@@ -5,13 +5,16 @@ use crate::{debian, deny, generate, provision, toolchain};
 use anyhow::Result;
 use std::fs;
 use std::process::Command;
-use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
+use vkabort_test_kit::drivers::{self, LIBRARIES, TestDriver};
 use vkabort_test_kit::{e2e_failures, glslang, process, slang, spirv_tools};
 
 /// Environment variable of the end-to-end tests: every combination of driver and validation layer.
 const FULL_MATRIX: &str = "VKABORT_FULL_MATRIX";
 
-/// Runs every check. Stops at the first that fails.
+/// Environment variable of the tests of random modules and programs: a quarter of the seeds.
+const QUARTER_OF_SEEDS: &str = "VKABORT_QUARTER_OF_SEEDS";
+
+/// Runs every check; outside CI, with a quarter of the random modules and programs. Stops at the first that fails.
 ///
 /// # Errors
 ///
@@ -80,7 +83,11 @@ fn run_all(times: &mut Times) -> Result<()> {
         process::run(&mut linted(&["build", "--workspace", "--all-targets"]))
     })?;
     times.measure("unit, golden and end-to-end tests", || {
-        process::run(&mut linted(&["test", "--workspace", "--no-fail-fast"]))
+        let mut test = linted(&["test", "--workspace", "--no-fail-fast"]);
+        if !drivers::is_ci() {
+            test.env(QUARTER_OF_SEEDS, "1");
+        }
+        process::run(&mut test)
     })?;
     Ok(())
 }

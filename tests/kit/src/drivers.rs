@@ -127,8 +127,16 @@ impl Driver {
 
 /// Whether a missing driver or program is a failure: on CI and under `cargo xtask test`.
 pub fn are_required() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
-    set("CI") || set("VKABORT_REQUIRE_DRIVERS")
+    is_ci() || is_set("VKABORT_REQUIRE_DRIVERS")
+}
+
+/// Whether CI runs this.
+pub fn is_ci() -> bool {
+    is_set("CI")
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
 }
 
 /// Writes the manifest of the test driver.

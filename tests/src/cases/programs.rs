@@ -20,6 +20,7 @@ use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::module::Module;
 use vkabort_oracle::op::{capability, execution_model};
 use vkabort_oracle::plant::{Density, Trigger, plant_except};
+use vkabort_oracle::seeds::{is_single_program, program_seeds};
 
 pub(super) const CASES: &[Case] = cases! {
     "programs::glsl" => glsl(context), in_own_process(), alone(), within(600);
@@ -36,15 +37,11 @@ const MISCOMPILED: [(Language, u64); 1] = [(Language::Glsl, 129)];
 
 /// The seeds that this process runs, of this number over all drivers.
 pub(super) fn seeds(programs: u64) -> impl Iterator<Item = u64> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let all = match number("VKABORT_PROGRAM_SEED") {
-        Some(seed) => return (seed..seed + 1).step_by(1),
-        None => number("VKABORT_PROGRAM_SEEDS").unwrap_or(programs),
-    };
-    let share = std::env::var(SHARE).ok();
+    let share = std::env::var(SHARE).ok().filter(|_| !is_single_program());
     let share = share.as_deref().and_then(|share| share.split_once('/'));
     let (first, step) = share.map_or((None, None), |(first, of)| (first.parse().ok(), of.parse().ok()));
-    (first.unwrap_or(0)..all).step_by(step.unwrap_or(1))
+    let seeds = program_seeds(programs);
+    seeds.skip(first.unwrap_or(0)).step_by(step.unwrap_or(1))
 }
 
 fn glsl(context: &Context) -> Result<()> {
