@@ -8,10 +8,10 @@
 //!     return 0
 //! uint vkabort_claim()                              the number of a block that was free, or BLOCKS
 //!     ticket = vkabort_add(NEXT, 1)
-//!     for (left = TRIES; left != 0; left--, ticket++)
-//!         if (vkabort_exchange(BUSY of block ticket % BLOCKS, 1) == 0) return ticket % BLOCKS
-//!     vkabort_add(MISSED, 1)
-//!     return BLOCKS
+//!     for (left = TRIES, busy = 1; busy != 0 && left != 0; left--, ticket += busy)
+//!         busy = vkabort_exchange(BUSY of block ticket % BLOCKS, 1)
+//!     if (busy != 0) vkabort_add(MISSED, 1)
+//!     return busy != 0 ? BLOCKS : ticket % BLOCKS
 //!
 //! vkabort_begin: .. number = BLOCKS, if (vkabort_invocation == 0) number = vkabort_claim()
 //!     ControlBarrier ..

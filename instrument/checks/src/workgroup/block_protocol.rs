@@ -4,7 +4,7 @@ use vkabort_options::ShadowArea;
 use vkabort_record::shadow_area::{BLOCKS, FIRST_BLOCK, LEFT_OFFSET, MISSED_OFFSET, NEXT_OFFSET, TRIES, block_bytes};
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::op::memory_semantics;
-use vkabort_spirv::{Id, Literal, op};
+use vkabort_spirv::{Id, op};
 
 /// Writes the byte offset of the block of a number.
 pub(super) fn write_block_offset(out: &mut Emitter, number: Id, area: ShadowArea) -> Id {
@@ -32,34 +32,26 @@ pub(super) fn write_claim(
     let (bool, uint) = (out.bool(), out.uint());
     let [zero, one, mask, none, tries, next_offset, missed_offset] =
         [0, 1, BLOCKS - 1, BLOCKS, TRIES, NEXT_OFFSET, MISSED_OFFSET].map(|value| out.constant(value));
-    let [header, body, next, end, missed, counted] = [(); 6].map(|()| out.fresh());
-    let [ticket, next_ticket, left, next_left, result] = [(); 5].map(|()| out.fresh());
     let first = out.calculate(op::FunctionCall, (add, next_offset, one));
-    out.branch(header);
-    out.label(header);
-    out.phi(uint, ticket, &[(first, entry), (next_ticket, next)]);
-    out.phi(uint, left, &[(tries, entry), (next_left, next)]);
+    let goes_on = |out: &mut Emitter, [_, left, is_busy]: [Id; 3]| {
+        let is_left = out.emit(op::INotEqual, bool, (left, zero));
+        let is_busy = out.emit(op::INotEqual, bool, (is_busy, zero));
+        (out.emit(op::LogicalAnd, bool, (is_busy, is_left)), ())
+    };
+    let state = [first, tries, one].map(|value| (uint, value));
+    let ([ticket, _, is_busy], _) = out.loop_(entry, state, goes_on, |out, [ticket, left, _], ()| {
+        let number = out.calculate(op::BitwiseAnd, (ticket, mask));
+        let offset = write_block_offset(out, number, area);
+        let is_busy = out.calculate(op::FunctionCall, (exchange, offset, one));
+        let next_ticket = out.calculate(op::IAdd, (ticket, is_busy));
+        [next_ticket, out.calculate(op::ISub, (left, one)), is_busy]
+    });
+    let is_none = out.emit(op::INotEqual, bool, (is_busy, zero));
     let number = out.calculate(op::BitwiseAnd, (ticket, mask));
-    let is_left = out.emit(op::INotEqual, bool, (left, zero));
-    out.op(op::LoopMerge, (end, next, Literal(0)));
-    out.op(op::BranchConditional, (is_left, body, end));
-    out.label(body);
-    let offset = write_block_offset(out, number, area);
-    let was_busy = out.calculate(op::FunctionCall, (exchange, offset, one));
-    let is_free = out.emit(op::IEqual, bool, (was_busy, zero));
-    out.op(op::BranchConditional, (is_free, end, next));
-    out.label(next);
-    out.op(op::IAdd, (uint, next_ticket, ticket, one));
-    out.op(op::ISub, (uint, next_left, left, one));
-    out.branch(header);
-    out.label(end);
-    out.phi(uint, result, &[(none, header), (number, body)]);
-    let is_none = out.emit(op::IEqual, bool, (result, none));
-    out.branch_if(is_none, missed, counted, counted);
-    out.label(missed);
-    out.calculate(op::FunctionCall, (add, missed_offset, one));
-    out.branch(counted);
-    out.label(counted);
+    let result = out.calculate(op::Select, (is_none, none, number));
+    out.if_(is_none, |out| {
+        out.calculate(op::FunctionCall, (add, missed_offset, one));
+    });
     write_fence(out, fence);
     result
 }
@@ -74,24 +66,19 @@ pub(super) fn write_leave(
 ) {
     let bool = out.bool();
     let [zero, one, left_offset] = [0, 1, LEFT_OFFSET].map(|value| out.constant(value));
-    let [count, free, counted, behind] = [(); 4].map(|()| out.fresh());
     let block = out.calculate(op::Load, variable);
     let has_block = out.emit(op::ULessThan, bool, (block, end));
-    out.branch_if(has_block, count, behind, behind);
-    out.label(count);
-    write_fence(out, fence);
-    let left = out.calculate(op::IAdd, (block, left_offset));
-    let before = out.calculate(op::FunctionCall, (add, left, one));
-    let now = out.calculate(op::IAdd, (before, one));
-    let all = out.calculate(op::Load, size);
-    let is_last = out.emit(op::IEqual, bool, (now, all));
-    out.branch_if(is_last, free, counted, counted);
-    out.label(free);
-    out.calculate(op::FunctionCall, (exchange, left, zero));
-    write_fence(out, fence);
-    out.calculate(op::FunctionCall, (exchange, block, zero));
-    out.branch(counted);
-    out.label(counted);
-    out.branch(behind);
-    out.label(behind);
+    out.if_(has_block, |out| {
+        write_fence(out, fence);
+        let left = out.calculate(op::IAdd, (block, left_offset));
+        let before = out.calculate(op::FunctionCall, (add, left, one));
+        let now = out.calculate(op::IAdd, (before, one));
+        let all = out.calculate(op::Load, size);
+        let is_last = out.emit(op::IEqual, bool, (now, all));
+        out.if_(is_last, |out| {
+            out.calculate(op::FunctionCall, (exchange, left, zero));
+            write_fence(out, fence);
+            out.calculate(op::FunctionCall, (exchange, block, zero));
+        });
+    });
 }

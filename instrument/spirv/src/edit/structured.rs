@@ -3,6 +3,20 @@
 use super::emitter::Emitter;
 use crate::{Code, Id, Literal, op};
 
+/// A loop that is being written.
+#[derive(Debug)]
+pub struct OpenLoop<const N: usize> {
+    /// The state at the start of an iteration, and behind the loop.
+    pub state: [Id; N],
+    /// Word offsets of its phis in the code.
+    phis: [usize; N],
+    header: Id,
+    /// The first block of the body.
+    pub first: Id,
+    next: Id,
+    behind: Id,
+}
+
 impl Emitter {
     /// Begins a function: its instruction, its parameters and its first block. Returns the parameters and the label of the block.
     pub fn begin_function(&mut self, function: Id, (result, parameters): (Id, &[Id])) -> (Vec<Id>, Id) {
@@ -59,6 +73,15 @@ impl Emitter {
         goes_on: impl FnOnce(&mut Self, [Id; N]) -> (Id, T),
         body: impl FnOnce(&mut Self, [Id; N], T) -> [Id; N],
     ) -> ([Id; N], Id) {
+        let open = self.begin_loop(before, state);
+        let (condition, computed) = goes_on(self, open.state);
+        self.begin_body(&open, condition, 0);
+        let following = body(self, open.state, computed);
+        (open.state, self.end_loop(&open, following))
+    }
+
+    /// Begins a loop behind the block `before`. Its state has a type and a first value each. Its header is open, for the condition.
+    pub fn begin_loop<const N: usize>(&mut self, before: Id, state: [(Id, Id); N]) -> OpenLoop<N> {
         let [header, first, next, behind] = [(); 4].map(|()| self.fresh());
         self.branch(header);
         self.label(header);
@@ -68,22 +91,36 @@ impl Emitter {
             self.phi(ty, phi, &[(value, before), (Id::NONE, next)]);
             (phi, at)
         });
-        let current = phis.map(|(phi, _)| phi);
-        let (condition, computed) = goes_on(self, current);
-        self.op(op::LoopMerge, (behind, next, Literal(0)));
-        self.op(op::BranchConditional, (condition, first, behind));
-        self.label(first);
-        let following = body(self, current, computed);
+        OpenLoop {
+            state: phis.map(|(phi, _)| phi),
+            phis: phis.map(|(_, at)| at),
+            header,
+            first,
+            next,
+            behind,
+        }
+    }
+
+    /// Begins the body, which is executed if `condition` holds. `control`: bits of the loop control, without operands.
+    pub fn begin_body<const N: usize>(&mut self, open: &OpenLoop<N>, condition: Id, control: u32) {
+        self.op(op::LoopMerge, (open.behind, open.next, Literal(control)));
+        self.op(op::BranchConditional, (condition, open.first, open.behind));
+        self.label(open.first);
+    }
+
+    /// Ends a loop, in the code that it began in. The next iteration begins with the state `following`. Returns the label of the block
+    /// behind the loop, which is open.
+    pub fn end_loop<const N: usize>(&mut self, open: &OpenLoop<N>, following: [Id; N]) -> Id {
         // The operand of each phi that was not known: its fifth.
-        for ((_, at), value) in phis.iter().zip(following) {
+        for (at, value) in open.phis.iter().zip(following) {
             let operand = self.code.words.get_mut(at + 5);
             operand.into_iter().for_each(|word| *word = value.word());
         }
-        self.branch(next);
-        self.label(next);
-        self.branch(header);
-        self.label(behind);
-        (current, behind)
+        self.branch(open.next);
+        self.label(open.next);
+        self.branch(open.header);
+        self.label(open.behind);
+        open.behind
     }
 }
 

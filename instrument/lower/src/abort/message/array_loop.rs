@@ -12,7 +12,7 @@ use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::message_type::Length;
 use vkabort_spirv::error::Result;
 use vkabort_spirv::op::loop_control;
-use vkabort_spirv::{Id, Literal, op};
+use vkabort_spirv::{Id, op};
 
 /// Unit of the offset of an element.
 #[derive(Clone, Copy)]
@@ -57,23 +57,17 @@ impl<'w> MessageWriter<'_, 'w> {
             Step::Bytes => self.byte_at(part.offset),
         };
         let steps = array.stride / step.bytes();
-        let [header, test, body, next, merge, i, has_more, next_i] = [(); 8].map(|()| self.out.fresh());
-        self.out.branch(header);
-        self.out.label(header);
-        self.out.phi(uint, i, &[(zero, self.label), (next_i, next)]);
+        let open = self.out.begin_loop(self.label, [(uint, zero)]);
+        let [i] = open.state;
         // Unrolled, the loop would be most of the shader's code; but compilers keep an indexed variable in registers only if they
         // unroll the loop.
         let control = match self.sources.is_in_variable(source) {
             true => 0,
             false => loop_control::DONT_UNROLL,
         };
-        self.out.op(op::LoopMerge, (merge, next, Literal(control)));
-        self.out.branch(test);
-        self.out.label(test);
-        self.out.op(op::ULessThan, (bool, has_more, i, count));
-        self.out.op(op::BranchConditional, (has_more, body, merge));
-        self.out.label(body);
-        self.label = body;
+        let has_more = self.out.emit(op::ULessThan, bool, (i, count));
+        self.out.begin_body(&open, has_more, control);
+        self.label = open.first;
         let mut distance = i;
         if steps != 1 {
             let steps = self.out.constant(steps);
@@ -87,12 +81,8 @@ impl<'w> MessageWriter<'_, 'w> {
         element.offset = 0;
         self.write_frame(frame, element, &self.indexed_source(source, 0, i))?;
         self.record = record;
-        self.out.branch(next);
-        self.out.label(next);
-        self.out.op(op::IAdd, (uint, next_i, i, one));
-        self.out.branch(header);
-        self.out.label(merge);
-        self.label = merge;
+        let next = self.out.calculate(op::IAdd, (i, one));
+        self.label = self.out.end_loop(&open, [next]);
         if let Some(frame) = self.frames.last_mut() {
             frame.mark_bytes_stored(part.offset, array.end());
         }
