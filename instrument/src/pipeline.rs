@@ -33,9 +33,12 @@ use vkabort_spirv::lowered::{Feature, scan};
 use vkabort_spirv::words::header;
 use xxhash_rust::xxh3::Xxh3Default;
 
+/// Limit on the divisions of functions: each takes one region of a function and leaves one exit of about 16.
+const MAX_DIVISIONS: u32 = 16;
+
 /// The passes, first to last.
 #[rustfmt::skip]
-const PASSES: [Pass; 23] = [
+const PASSES: [Pass; 21] = [
     Pass::new("print_numbering", |s| s.lowers_prints, number_prints),
     Pass::new("sanitize", |s| s.planting != Planting::Nothing, plant_checks),
     Pass::new("opaque_conditions", |s| s.options.opaque_conditions && s.facts.has_checks && s.lowers_aborts(), |s, m, _| {
@@ -76,9 +79,7 @@ const PASSES: [Pass; 23] = [
     Pass::new("pointer_variables", |s| s.lowers_aborts(), |s, m, _| {
         Ok((exit_loop::pointer_variables::keep_words(&m.index, s.options, &s.facts.left_early), None))
     }),
-    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
-    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
-    Pass::new("sections", |s| s.lowers_aborts(), divide_functions),
+    Pass::new("sections", |s| s.lowers_aborts(), divide_functions).up_to(MAX_DIVISIONS),
     Pass::new("exit_loop", |s| s.lowers_aborts(), |s, m, _| {
         let (edits, warning) = exit_loop::wrap(&m.index, s.options, &s.facts.left_early);
         Ok((edits, warning.map(Fact::Warning)))
@@ -164,6 +165,8 @@ fn run_passes<'w>(
         }
         if pass.is_repeated {
             state.repeat(passes, &mut row)?;
+        } else if state.runs_again(pass) {
+            row -= 1;
         }
     }
     Ok(words)

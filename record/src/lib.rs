@@ -65,6 +65,7 @@ pub mod scalar_type;
 pub mod shadow_area;
 pub mod shared_access;
 pub mod site;
+pub mod site_fault;
 pub mod site_values;
 pub mod snapshot;
 pub mod specialization;

@@ -51,8 +51,15 @@ impl From<Vec<u8>> for MessageData {
 }
 
 impl Records {
-    /// Joins their messages to message data.
+    /// Joins their messages to message data. A message that names a fault by its number becomes that of the fault, if the table of its
+    /// module is known.
     pub fn message_data(&self) -> Vec<u8> {
-        message_data(self.records.iter().map(|record| self.message(record)))
+        let whole = |record| {
+            let message = self.message(record);
+            let site = self.site(record);
+            let fault = site.and_then(|(table, site)| table.resolve_fault(site, &message));
+            fault.map_or(message, |fault| fault.message.into())
+        };
+        message_data(self.records.iter().map(whole))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::layout::SLOT_UNITS;
-use crate::site::{CodeHash, SiteId, SiteTable};
+use crate::site::{CodeHash, Site, SiteId, SiteTable};
 use crate::template::Template;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -175,10 +175,15 @@ impl Records {
     }
 
     fn template(&self, record: &Record) -> Option<&Template> {
+        self.site(record)?.1.template.as_ref()
+    }
+
+    /// The site of a compact record, and its table. `None` if its module is not known.
+    pub(crate) fn site(&self, record: &Record) -> Option<(&SiteTable, &Site)> {
         let Contents::Compact { table: Some(table), .. } = &record.contents else {
             return None;
         };
-        let site = self.tables.get(*table as usize)?.site(record.site)?;
-        site.template.as_ref()
+        let table = self.tables.get(*table as usize)?;
+        Some((table, table.site(record.site)?))
     }
 }

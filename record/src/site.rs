@@ -77,6 +77,9 @@ pub struct SiteTable {
     /// The accesses that races name by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_accesses: Vec<SharedAccess>,
+    /// The operations that messages name by the numbers of their faults, in the order of these numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<SiteFault>,
     /// The scalar constants that pipelines can specialise, by `SpecId`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<SpecConstant>,
@@ -162,6 +165,9 @@ pub struct Site {
     /// The check of the sanitizer that planted the abort. `None`: the module's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// Whether the message names one of [`SiteTable::faults`]: the site is where it has its effect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_faults: bool,
     /// Where the faulty value of a planted check has its effect, if that is elsewhere. Few sites have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_in: Option<Box<Frame>>,
@@ -171,6 +177,33 @@ pub struct Site {
     /// How to read its compact records, if its module writes them. Only in the process that has rewritten the module.
     #[serde(skip)]
     pub template: Option<Template>,
+}
+
+/// An operation whose fault a message names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SiteFault {
+    /// The number of its first part. Those of the others follow.
+    pub first: u32,
+    /// The number of parts of its result that may be faulty.
+    pub parts: u32,
+    /// The check that found it.
+    pub check: String,
+    /// What is wrong, with at most one conversion: of a part's number.
+    pub text: String,
+    /// The number of each part, if the text has a conversion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<u32>,
+    /// Word offset of the operation in the original module.
+    pub word_offset: u32,
+    /// See [`Site::function`].
+    pub function: String,
+    /// See [`Site::callers`].
+    pub callers: Vec<Frame>,
+    /// Source position of the operation.
+    pub location: Option<Location>,
+    /// The source text around it, if the module carries its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
 }
 
 /// One `DebugPrintf`.

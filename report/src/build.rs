@@ -22,9 +22,17 @@ impl Report {
         let mut infos = HashMap::new();
         let sites = by_site
             .into_iter()
-            .map(|((code, site), of_site)| {
-                let module = infos.entry(code).or_insert_with(|| modules(code));
-                SiteReport::of_records(code, site, &of_site, records, module, options)
+            .flat_map(|((code, site), of_site)| {
+                let module = &*infos.entry(code).or_insert_with(|| modules(code));
+                let of_operations = group(
+                    of_site
+                        .iter()
+                        .map(|record| (operation(records, record, module), *record)),
+                );
+                let reports = of_operations
+                    .into_iter()
+                    .map(|(_, of_one)| SiteReport::of_records(code, site, &of_one, records, module, options));
+                reports.collect::<Vec<_>>()
             })
             .collect();
         let full = records.dropped > 0;
@@ -79,6 +87,13 @@ impl Report {
     }
 }
 
+/// The operation whose fault a record names, by its number.
+fn operation(records: &Records, record: &Record, module: &ModuleInfo) -> Option<u32> {
+    let table = module.sites.as_deref()?;
+    let site = table.site(record.site).filter(|site| site.is_of_faults)?;
+    Some(table.fault_of(site, &records.message(record))?.first)
+}
+
 /// Items with equal keys together, in the order of their first items. Only the first of consecutive items with equal keys is
 /// hashed: in a storm of aborts, most are of one site.
 fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
@@ -107,9 +122,12 @@ impl SiteReport {
         options: &ReportOptions,
     ) -> Self {
         let table = module.sites.as_deref();
+        let own = table.and_then(|table| table.site(site));
+        let resolve = |record: &Record| table?.resolve_fault(own?, &all.message(record));
+        let of_fault = records.first().and_then(|record| resolve(record));
         let context = SiteContext {
             table,
-            site: table.and_then(|t| t.site(site)),
+            site: of_fault.as_ref().map_or(own, |fault| Some(&fault.site)),
             pipelines: &module.stages,
         };
         let mut report = context.site_report(module);
@@ -142,11 +160,15 @@ impl SiteReport {
                 let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
                 let (bytes, message_size) = all.bytes(record);
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
+                let message = match resolve(record) {
+                    Some(fault) => context.message(&fault.message),
+                    None => context.message(bytes.get(..message_size).unwrap_or(&bytes)),
+                };
                 Sample {
                     number: Some(index as u64 + 1),
                     invocation: Some(record.invocation().with_workgroup_size(size)),
                     specialization: specialization.filter(|_| specializations.len() > 1),
-                    message: context.message(bytes.get(..message_size).unwrap_or(&bytes)),
+                    message,
                     condition: values.and_then(|values| condition(values, &bytes)),
                     values: values.map(|values| variables(values, &bytes)).unwrap_or_default(),
                 }

@@ -143,6 +143,7 @@ fn table() -> SiteTable {
             message: message(),
             text: None,
             check: Some("loops".into()),
+            is_of_faults: false,
             used_in: Some(Box::new(Frame {
                 function: "g".into(),
                 location: Some(location(12)),

@@ -109,6 +109,7 @@ impl<'t> GoldenCase<'t> {
                 }
                 ("rewrites_specialised", "on") => case.options.sanitize.rewrites_specialised = true,
                 ("counts_all_loops", "on") => case.options.sanitize.counts_all_loops = true,
+                ("counts_ends_early", "on") => case.options.sanitize.counts_ends_early = true,
                 ("joins_tests", "off") => case.options.sanitize.joins_tests = false,
                 ("recorded_together", count) => case.options.sanitize.recorded_together = count.parse()?,
                 ("values", "on") => case.options.values = Values::On,

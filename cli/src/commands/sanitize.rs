@@ -69,6 +69,7 @@ pub fn run(args: &SanitizeArgs) -> Result<ExitCode> {
             checks: args.checks.checks,
             loop_budget: args.checks.loop_budget,
             filter: args.checks.sanitize_filter.clone(),
+            numbers_faults: false,
             ..Sanitize::default()
         },
         ..Options::default()

@@ -156,11 +156,12 @@ fn plant_selected<'o, 'a: 'o, 'w>(
     let warnings = facts.view.given_up().into_iter();
     let warnings = warnings
         .chain(effects.filter_map(|effects| effects.given_up()))
-        .chain(module.faults.given_up());
+        .chain(module.faults.given_up(module.options.sanitize.numbers_faults));
     module
         .planted
         .warnings
         .extend(warnings.map(|text| format!("checks are left out: {text}")));
+    module.planted.faults = module.faults.numbered(&module.places.expressions);
     for rule in rule::selected(checks) {
         rule.finish(&mut module);
     }

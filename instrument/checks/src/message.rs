@@ -88,6 +88,11 @@ impl Message {
         self
     }
 
+    /// The text, with conversions.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The values that are not constants.
     pub(super) fn variable_values(&mut self) -> impl Iterator<Item = &mut Value> {
         self.values.iter_mut().filter(|value| !value.is_constant)

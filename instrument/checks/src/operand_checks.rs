@@ -267,6 +267,11 @@ impl<'w, C: ValueCheck<'w>> Origin<'w> for TravellingComponents<C> {
         text
     }
 
+    fn numbers(&self) -> Vec<u32> {
+        let all = self.components.iter().filter(|_| self.components.len() > 1);
+        all.map(|component| component.unwrap_or(0)).collect()
+    }
+
     fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message {
         let operands = self.check.operands();
         let operands = operands.iter().filter(|_| found.is_direct);
@@ -277,8 +282,7 @@ impl<'w, C: ValueCheck<'w>> Origin<'w> for TravellingComponents<C> {
                 message.with(scalar.ty, scalar.id)
             });
         }
-        let numbers: SmallVec<[u32; 4]> = self.components.iter().map(|component| component.unwrap_or(0)).collect();
-        let which = write_number(out, found, &numbers);
+        let which = write_number(out, found, &self.numbers());
         let message = operands.fold(message, |message, id| {
             let scalar = extract_dynamic(out, index, *id, which);
             message.with(scalar.ty, scalar.id)

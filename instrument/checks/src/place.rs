@@ -20,6 +20,8 @@ pub(super) struct Place<'w> {
     pub(super) position: Position<'w>,
     /// Whether the test is of a fault that code in front of the place computes: it cannot be made earlier.
     pub(super) is_of_fault: bool,
+    /// Whether the message names the fault by its number.
+    pub(super) names_fault: bool,
     /// The position of the one effect of the fault.
     pub(super) effect: Option<Position<'w>>,
 }
@@ -33,6 +35,7 @@ impl<'w> Place<'w> {
             guarded,
             position,
             is_of_fault: false,
+            names_fault: false,
             effect: None,
         }
     }

@@ -78,12 +78,13 @@ impl<'w> Planter<'_, '_, 'w> {
         self.open_loops(place.block);
         let (failed, number) = write_failed(&mut self.module.out);
         let excludes_helpers = self.module.helpers.are_excluded(&self.reach, self.properties(check));
-        let counts_end = self.is_counted_before(check, place);
+        let counts_end = self.is_counted(check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
         let [found, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, found, go, go);
         out.label(found);
+        self.write_count(counts_end);
         for (of, (guarded, value)) in (1..).zip(aborts) {
             if of as usize == aborts.len() {
                 self.write_end(check, guarded, |out| write_message(out, value));

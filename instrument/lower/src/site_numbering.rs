@@ -13,7 +13,7 @@ use vkabort_analysis::message_text;
 use vkabort_analysis::warnings::warnings;
 use vkabort_options::Options;
 use vkabort_record::message_type::Type;
-use vkabort_record::site::{CodeHash, EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{CodeHash, EntryPoint, Frame, Location, ModuleHash, Site, SiteFault, SiteId, SiteTable};
 use vkabort_record::specialization::LocalSize;
 use vkabort_spirv::edit::abort_values::AbortValues;
 use vkabort_spirv::edit::origins::Origins;
@@ -191,21 +191,11 @@ impl SiteBuilder<'_, '_> {
             None => (number, callers),
         };
         let of_site = index.functions.get(number).map_or(function.id, |f| f.id);
-        let mut frames = collect_frames(index, self.names, of_site, position, &mut self.texts);
-        let mut innermost = frames.remove(0);
-        if let Some(used) = used {
-            innermost.location = Some(used.clone());
-        }
+        let (mut innermost, frames) = self.frames((number, of_site), (position, used), callers);
         let snippet = innermost
             .location
             .as_mut()
             .and_then(|location| self.texts.snippet(location));
-        let callers =
-            callers.get_or_insert_with(|| collect_callers(index, self.graph, self.names, number, &mut self.texts));
-        frames.reserve_exact(callers.len());
-        frames.extend_from_slice(callers);
-        frames.truncate(MAX_FRAMES);
-        frames.reverse();
         self.sites.push(Site {
             template: None,
             id: SiteId(self.sites.len() as u32),
@@ -218,14 +208,72 @@ impl SiteBuilder<'_, '_> {
             message,
             text: message_text::text(index, abort.message()),
             check: planted.map(|planted| planted.check.to_owned()),
+            is_of_faults: planted.is_some_and(|planted| planted.is_of_faults),
             used_in: planted.and_then(|planted| planted.used_in.clone()).map(Box::new),
             values: of_abort.map(|values| values.values.clone()).unwrap_or_default(),
         });
         Ok(())
     }
 
-    fn finish(self) -> Sites {
+    /// The operations that messages name by the numbers of their faults.
+    fn faults(&mut self) -> Vec<SiteFault> {
         let index = self.index;
+        let mut faults = Vec::new();
+        for (first, planted) in &self.inputs.planted.faults {
+            let number = index.function_with(planted.operation);
+            let function = number.and_then(|number| Some((number, index.functions.get(number)?)));
+            let Some(((number, function), operation)) = function.zip(index.def(planted.operation)) else {
+                continue;
+            };
+            let blocks = index.blocks_of(function);
+            let behind = blocks.partition_point(|block| block.offset <= operation.offset);
+            let Some(block) = behind.checked_sub(1).and_then(|at| blocks.get(at)) else {
+                continue;
+            };
+            let position = index.position(block, operation.offset);
+            let (innermost, callers) = self.frames((number, function.id), (&position, None), &mut None);
+            let mut location = innermost.location;
+            faults.push(SiteFault {
+                first: *first,
+                parts: planted.parts,
+                check: planted.check.to_owned(),
+                text: planted.text.clone(),
+                numbers: planted.numbers.clone(),
+                word_offset: self.inputs.origins.of(operation.offset as u32).unwrap_or_default(),
+                function: innermost.function,
+                callers,
+                snippet: location.as_mut().and_then(|location| self.texts.snippet(location)),
+                location,
+            });
+        }
+        faults
+    }
+
+    /// The function and place of a position, and the frames around it, outermost first. `used`: the place that counts in its stead.
+    fn frames(
+        &mut self,
+        (number, function): (FunctionIndex, Id),
+        (position, used): (&Position, Option<&Location>),
+        callers: &mut Option<Vec<Frame>>,
+    ) -> (Frame, Vec<Frame>) {
+        let index = self.index;
+        let mut frames = collect_frames(index, self.names, function, position, &mut self.texts);
+        let mut innermost = frames.remove(0);
+        if let Some(used) = used {
+            innermost.location = Some(used.clone());
+        }
+        let callers =
+            callers.get_or_insert_with(|| collect_callers(index, self.graph, self.names, number, &mut self.texts));
+        frames.reserve_exact(callers.len());
+        frames.extend_from_slice(callers);
+        frames.truncate(MAX_FRAMES);
+        frames.reverse();
+        (innermost, frames)
+    }
+
+    fn finish(mut self) -> Sites {
+        let index = self.index;
+        let faults = self.faults();
         let entry_points = index.entry_points.iter().map(|entry| EntryPoint {
             name: entry.name(),
             execution_model: entry.model,
@@ -239,6 +287,7 @@ impl SiteBuilder<'_, '_> {
                 warnings: warnings(index, &self.sites),
                 sites: self.sites,
                 prints: Vec::new(),
+                faults,
                 shared_accesses: self.inputs.planted.shared_accesses.clone(),
                 constants: spec_constants(index, self.names),
             },

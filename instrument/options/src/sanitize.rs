@@ -195,6 +195,12 @@ pub struct Sanitize {
     pub counts_all_loops: bool,
     /// Lets tests that nothing separates share a branch. Without it, those of the faults of a value do.
     pub joins_tests: bool,
+    /// Counts an invocation that ends in front of the branch by which it leaves: for drivers that execute the code behind that branch after
+    /// that of the other invocations.
+    pub counts_ends_early: bool,
+    /// Lets the message of an abort name one of many faults by its number, which the site table knows. Without it, each has an abort of its
+    /// own: for messages that are to be read as they are.
+    pub numbers_faults: bool,
     /// Most accesses to shared memory that [`Check::Races`] records by one loop. Each takes two words of a private array.
     pub recorded_together: u32,
     /// How long the loops of an invocation may run. `None`: as long as their budget lasts. Without effect where the layer does not
@@ -250,6 +256,8 @@ impl Default for Sanitize {
             loop_budget: DEFAULT_LOOP_BUDGET,
             counts_all_loops: false,
             joins_tests: true,
+            counts_ends_early: false,
+            numbers_faults: true,
             recorded_together: DEFAULT_RECORDED_TOGETHER,
             loop_timeout: None,
             filter: SanitizeFilter::default(),

@@ -36,6 +36,8 @@ pub(super) struct Pass {
     run: Run,
     /// Whether it runs until it gives no edits. Adjacent repeated passes repeat together: each edit leads back to the first.
     pub(super) is_repeated: bool,
+    /// How often it edits the module at most, otherwise.
+    most_runs: u32,
 }
 
 impl Pass {
@@ -45,7 +47,13 @@ impl Pass {
             applies,
             run,
             is_repeated: false,
+            most_runs: 1,
         }
+    }
+
+    /// Runs until it gives no edits, or has edited the module so often.
+    pub(super) const fn up_to(self, most_runs: u32) -> Self {
+        Self { most_runs, ..self }
     }
 
     pub(super) const fn repeated(self) -> Self {
@@ -115,6 +123,8 @@ pub(super) struct State<'a> {
     waiting_loops: WaitingLoops,
     /// Edits of repeated passes so far.
     rounds: u32,
+    /// Edits of the pass that runs several times.
+    pub(super) runs: u32,
 }
 
 impl<'a> State<'a> {
@@ -132,6 +142,7 @@ impl<'a> State<'a> {
             numbered: Origins::default(),
             waiting_loops: WaitingLoops::default(),
             rounds: 0,
+            runs: 0,
         }
     }
 
@@ -225,6 +236,12 @@ impl<'a> State<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a pass that has edited the module runs again.
+    pub(super) fn runs_again(&mut self, pass: &Pass) -> bool {
+        self.runs = if pass.most_runs > 1 { self.runs + 1 } else { 0 };
+        self.runs < pass.most_runs && pass.most_runs > 1
     }
 
     /// Moves `row` back to the first of the adjacent repeated passes that end before it.

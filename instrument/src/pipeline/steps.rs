@@ -108,7 +108,9 @@ pub(super) fn lower_aborts(state: &State<'_>, module: &Module<'_>, hooks: &mut H
 }
 
 pub(super) fn divide_functions(state: &State<'_>, module: &Module<'_>, _: &mut Hooks<'_>) -> Result<PassResult> {
-    let edits = exit_loop::sections::divide(&module.index, state.options, &state.facts.left_early);
+    let end = state.facts.planted.hooks.end;
+    let inputs = (&state.facts.left_early, end);
+    let edits = exit_loop::sections::divide(&module.index, state.options, inputs, state.runs == 0);
     Ok((edits, None))
 }
 

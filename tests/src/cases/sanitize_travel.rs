@@ -47,6 +47,9 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["--> used.comp:18", "= used at: used.comp:21", "= values: total = "]);
     "sanitize_travel::used_behind_a_loop" => used(gpu, Form::Lines), set(SHIFT),
         logs(&["--> used.comp:23", "= used at: used.comp:25"]);
+    "sanitize_travel::one_of_many" => one_of_many(gpu), set(&[("sanitize", "divide,shift,initialized")]),
+        logs(&["division by zero: `12` / `zero`\n", "--> many.comp:8", "= check: divide", "= used at: many.comp:15",
+            "shift of a 32-bit value by 32 or more: `one` << `word + 33`", "--> many.comp:10", "= check: shift"]);
     "sanitize_travel::through_a_copy_of_memory" => expect(gpu, &assembly("copied_fault")?, &[3], false),
         set(DIVIDE), logs(&["division by zero"]);
     "sanitize_travel::what_is_stored_in_two_ways" => expect(gpu, &assembly("aliased_parameters")?, &[3, 40], true),
@@ -130,6 +133,32 @@ void main() {
 ";
     let spirv = glsl_debug::compile_text("used.comp", text, form)?;
     run(&without_abort(gpu)?, &spirv, &marked(&[3]))?
+        .succeeded()
+        .map(|_| ())
+}
+
+/// Two faults of a sum of many operations, in one invocation each.
+fn one_of_many(gpu: &Gpu) -> Result<()> {
+    let text = "#version 460
+layout(local_size_x = 32) in;
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+void main() {
+    uint i = gl_GlobalInvocationID.x, word = words[i], zero = i == 3u ? word - 7u : 1u, one = 1u;
+    uint sum = 10u / (word + 1u);
+    sum += 11u / (word + 2u);
+    sum += 12u / zero;
+    uint parts[2];
+    sum += i == 4u ? one << (word + 33u) : 0u;
+    sum += 13u / (word + 3u);
+    sum += 14u % (word + 4u);
+    if (word > 1u) { parts[word & 1u] = 1u; }
+    sum += word > 500u ? parts[word & 1u] : 0u;
+    if (word < 10u) { words[i] = sum; }
+    words[i] = 1000u + word;
+}
+";
+    let spirv = glsl_debug::compile_text("many.comp", text, Form::Lines)?;
+    run(&without_abort(gpu)?, &spirv, &marked(&[3, 4]))?
         .succeeded()
         .map(|_| ())
 }

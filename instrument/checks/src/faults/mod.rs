@@ -29,11 +29,16 @@ mod tests;
 pub(super) use origin::{FaultClass, Found, Origin, write_number};
 pub(super) use plant::plant_faults;
 
+use crate::scalars::quote;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use shapes::Shapes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use vkabort_analysis::effects::{Carrier, Flow, FlowTest, Source};
+use vkabort_analysis::expressions::Expressions;
 use vkabort_options::Check;
+use vkabort_spirv::edit::planted_aborts::PlantedFault;
 use vkabort_spirv::index::debug::Position;
 use vkabort_spirv::index::typed::{BlockIndex, FunctionIndex};
 use vkabort_spirv::{Id, Inst};
@@ -70,6 +75,10 @@ pub(super) struct Faults<'w> {
     /// Private and local variables with the faults of variables, parameters and results.
     variables: HashMap<Carrier, Id>,
     given_up: Vec<String>,
+    /// Whether some values have faults of more operations than are followed one by one.
+    has_more: bool,
+    /// Classes of which messages name faults by their numbers.
+    numbered: BTreeSet<FaultClass>,
     /// Effects that are not tested, since their function has too many aborts.
     left_out: usize,
 }
@@ -99,6 +108,7 @@ impl<'w> Faults<'w> {
             }
             let found = flow(class, &sources);
             self.given_up.extend(found.given_up);
+            self.has_more |= found.tests.iter().any(|test| test.has_more);
             self.carriers.extend(found.carriers);
             for test in found.tests {
                 let sources = Rc::clone(&positions);
@@ -120,9 +130,12 @@ impl<'w> Faults<'w> {
     }
 
     /// Faults that are not followed, for the log.
-    pub(super) fn given_up(&self) -> Vec<String> {
+    pub(super) fn given_up(&self, are_numbered: bool) -> Vec<String> {
         let mut all = self.given_up.clone();
         all.extend(self.shapes.given_up());
+        if self.has_more && !are_numbered {
+            all.push("some values have faults of too many operations to follow all".to_owned());
+        }
         if self.left_out > 0 {
             let count = self.left_out;
             all.push(format!(
@@ -134,5 +147,34 @@ impl<'w> Faults<'w> {
 
     fn number(&self, at: usize) -> u32 {
         self.numbers.get(at).copied().unwrap_or_default()
+    }
+
+    /// The numbers of the parts of an operation.
+    fn numbers_of(&self, at: usize) -> Range<u32> {
+        let first = self.number(at);
+        let parts = self.all.get(at).map_or(0, |faulty| faulty.origin.parts().len());
+        first..first + parts.max(1) as u32
+    }
+
+    /// The operations that messages name by numbers.
+    pub(super) fn numbered(&self, names: &Expressions<'_, '_>) -> BTreeMap<u32, PlantedFault> {
+        let numbered = self.all.iter().enumerate();
+        let numbered = numbered.filter(|(_, faulty)| self.numbered.contains(&faulty.class));
+        let fault = |(at, faulty): (usize, &Faulty<'w>)| {
+            let numbers = self.numbers_of(at);
+            let mut text = faulty.origin.text(names, false);
+            if !faulty.position.has_line() {
+                text.push_literal(&format!(" ({})", quote(&faulty.inst)));
+            }
+            let fault = PlantedFault {
+                operation: faulty.inst.result(),
+                parts: numbers.end - numbers.start,
+                check: faulty.check.name(),
+                text: text.text().to_owned(),
+                numbers: faulty.origin.numbers(),
+            };
+            (numbers.start, fault)
+        };
+        numbered.map(fault).collect()
     }
 }

@@ -42,6 +42,11 @@ pub(crate) trait Origin<'w> {
     /// The text of the message, without the values of operands unless `is_direct`.
     fn text(&self, names: &Expressions<'_, '_>, is_direct: bool) -> Message;
 
+    /// The number of each part, where the text without values has a conversion for it.
+    fn numbers(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Adds the values of the conversions of the text.
     fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message;
 }

@@ -2,15 +2,19 @@
 //!
 //! An effect in a loop that the operation is not in only notes the fault: it is tested behind the loop, since an exit in the loop would cost
 //! more than the loop. A fault of a value that is not finite counts where the value still is not.
+//!
+//! Without `Sanitize::numbers_faults`, each operation has an abort of its own.
 
 use super::origin::{FaultClass, Found};
 use super::plant::FaultWriter;
 use super::shapes::larger_word;
 use super::{ClassTest, Faulty};
+use crate::message::Message;
 use crate::place::Place;
 use crate::planter::Planter;
 use crate::scalars::{Scalar, float_type, quote, write_not_finite};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 use vkabort_analysis::effects::{Carrier, EffectPoint, TestedCarrier};
 use vkabort_analysis::view::path::{Path, type_at};
@@ -20,8 +24,11 @@ use vkabort_spirv::index::Index;
 use vkabort_spirv::index::typed::BlockIndex;
 use vkabort_spirv::{Id, Words, op};
 
-/// Most aborts of operations at the tests of one function. Further tests are left out.
+/// Most aborts at the tests of one function. Further tests are left out.
 const MOST_ABORTS: usize = 512;
+/// Most operations that have an abort of their own at a test, which can show their operands. If there are more, one abort names the fault
+/// by its number: the code of a test does not grow with the number of operations.
+const MOST_SEPARATE: usize = 3;
 
 /// An abort: the position of the operation in the list of all, and whether its operands can be shown.
 type Abort = (usize, bool);
@@ -48,11 +55,24 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         if !writer.view.graph.is_reachable(test.block) || !writer.planter.is_plantable(test.block) {
             continue;
         }
-        if left < test.sources.len() {
+        let at = (test.block, test.offset);
+        let aborts = test.sources.iter().filter_map(|carried| {
+            let operation = *sources.get(carried.source)?;
+            Some((operation, carried.is_direct || is_executed_once(writer, operation, at)))
+        });
+        let (noted, here): (Vec<Abort>, Vec<Abort>) =
+            aborts.partition(|(operation, _)| loop_without(writer, *operation, test.block).is_some());
+        let here = Alternatives {
+            has_more: test.has_more,
+            others: numbers(writer, &noted),
+            aborts: here,
+        };
+        let count = here.count(writer) + noted.len();
+        if left < count {
             left_out += 1;
             continue;
         }
-        left -= test.sources.len();
+        left -= count;
         let Some(fault) = fault(writer, class, &test.carriers, test.offset) else {
             continue;
         };
@@ -60,22 +80,12 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             block: test.block,
             offset: test.offset,
         };
-        let aborts = test.sources.iter();
-        let aborts: Vec<Abort> = aborts
-            .filter_map(|carried| {
-                let at = *sources.get(carried.source)?;
-                Some((
-                    at,
-                    carried.is_direct || is_executed_once(writer, at, (test.block, test.offset)),
-                ))
-            })
-            .collect();
-        for (at, is_direct) in aborts {
-            match loop_without(writer, at, test.block) {
-                Some(of) => note(writer, (&mut behind_loops, of), &point, (fault, (at, is_direct))),
-                None => plant_abort(writer, (&point, Some(&point)), (fault, at, is_direct)),
+        for abort in noted {
+            if let Some(of) = loop_without(writer, abort.0, test.block) {
+                note(writer, (&mut behind_loops, of), &point, (fault, abort));
             }
         }
+        plant_aborts(writer, (&point, Some(&point)), fault, &here);
     }
     for (
         (from, header),
@@ -92,18 +102,143 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             block: *block,
             offset: *offset,
         });
+        let own = numbers(writer, &aborts);
+        let alternatives = Alternatives {
+            aborts,
+            has_more: false,
+            others: Vec::new(),
+        };
         for (block, offset) in writer.planter.exits_of(from, header) {
             let fault = writer.planter.insert(offset, |out| {
-                let uint = out.uint();
-                out.emit(op::Load, uint, variable)
+                let (uint, none) = (out.uint(), out.constant(0));
+                let noted = out.emit(op::Load, uint, variable);
+                let is_own = write_is_one_of(out, noted, &own);
+                out.emit(op::Select, uint, (is_own, noted, none))
             });
             let point = EffectPoint { block, offset };
-            for (at, is_direct) in &aborts {
-                plant_abort(writer, (&point, only.as_ref()), (fault, *at, *is_direct));
-            }
+            plant_aborts(writer, (&point, only.as_ref()), fault, &alternatives);
         }
     }
     writer.faults.left_out += left_out;
+}
+
+/// The operations of which one has the fault of a test.
+struct Alternatives {
+    aborts: Vec<Abort>,
+    /// Whether the fault may be that of further operations.
+    has_more: bool,
+    /// Numbers of faults that are tested elsewhere.
+    others: Vec<Range<u32>>,
+}
+
+impl Alternatives {
+    /// Whether one abort names the fault by its number.
+    fn are_numbered(&self, writer: &FaultWriter<'_, '_, '_, '_>) -> bool {
+        let is_on = writer.planter.options().sanitize.numbers_faults;
+        is_on && (self.aborts.len() > MOST_SEPARATE || self.has_more && !self.aborts.is_empty())
+    }
+
+    /// The number of their aborts.
+    fn count(&self, writer: &FaultWriter<'_, '_, '_, '_>) -> usize {
+        match self.are_numbered(writer) {
+            true => 1,
+            false => self.aborts.len(),
+        }
+    }
+}
+
+/// The numbers of the faults of operations, ascending, without gaps between ranges that follow each other.
+fn numbers(writer: &FaultWriter<'_, '_, '_, '_>, aborts: &[Abort]) -> Vec<Range<u32>> {
+    let mut all: Vec<Range<u32>> = aborts.iter().map(|(at, _)| writer.faults.numbers_of(*at)).collect();
+    all.sort_by_key(|range| range.start);
+    all.dedup_by(|next, before| {
+        let follows = next.start <= before.end;
+        if follows {
+            before.end = before.end.max(next.end);
+        }
+        follows
+    });
+    all
+}
+
+/// Writes whether a fault has one of some numbers.
+fn write_is_one_of(out: &mut Emitter, fault: Id, numbers: &[Range<u32>]) -> Id {
+    let bool = out.bool();
+    let mut is_any = None;
+    for range in numbers {
+        let [first, count] = [range.start, range.end - range.start].map(|number| out.constant(number));
+        let is_one = match range.len() {
+            1 => out.emit(op::IEqual, bool, (fault, first)),
+            _ => {
+                let part = out.calculate(op::ISub, (fault, first));
+                out.emit(op::ULessThan, bool, (part, count))
+            }
+        };
+        is_any = Some(match is_any {
+            None => is_one,
+            Some(other) => out.emit(op::LogicalOr, bool, (other, is_one)),
+        });
+    }
+    is_any.unwrap_or_else(|| out.value(op::ConstantFalse, bool, ()))
+}
+
+/// Plants the aborts of a test.
+fn plant_aborts(
+    writer: &mut FaultWriter<'_, '_, '_, '_>,
+    at: (&EffectPoint, Option<&EffectPoint>),
+    fault: Id,
+    alternatives: &Alternatives,
+) {
+    if alternatives.are_numbered(writer) {
+        plant_numbered(writer, at, fault, alternatives);
+        return;
+    }
+    for (operation, is_direct) in &alternatives.aborts {
+        plant_abort(writer, at, (fault, *operation, *is_direct));
+    }
+}
+
+/// Plants an abort whose message ends with the number of the fault.
+fn plant_numbered(
+    writer: &mut FaultWriter<'_, '_, '_, '_>,
+    (point, effect): (&EffectPoint, Option<&EffectPoint>),
+    fault: Id,
+    Alternatives { aborts, others, .. }: &Alternatives,
+) {
+    let Some((first, _)) = aborts.first() else { return };
+    let Some(Faulty {
+        inst,
+        check,
+        position,
+        class,
+        ..
+    }) = writer.faults.all.get(*first)
+    else {
+        return;
+    };
+    let (inst, check, position) = (*inst, *check, *position);
+    writer.faults.numbered.insert(*class);
+    let planter = &mut *writer.planter;
+    let effect = effect.map(|effect| planter.position(effect.block, effect.offset));
+    let place = Place {
+        is_of_fault: true,
+        names_fault: true,
+        effect,
+        ..Place::of_point(point, inst, position)
+    };
+    let write_condition = |out: &mut Emitter| {
+        let (bool, none) = (out.bool(), out.constant(0));
+        let is_faulty = out.emit(op::INotEqual, bool, (fault, none));
+        if others.is_empty() {
+            return (is_faulty, ());
+        }
+        let is_other = write_is_one_of(out, fault, others);
+        let is_here = out.emit(op::LogicalNot, bool, is_other);
+        (out.emit(op::LogicalAnd, bool, (is_faulty, is_here)), ())
+    };
+    planter.plant_with(check, &place, write_condition, |out, ()| {
+        Message::new("a faulty value is used: fault %u").with(out.uint(), fault)
+    });
 }
 
 /// Whether an operation is executed once, and before a place: its operands are those of the fault, whatever carried it. A function that is
@@ -252,6 +387,7 @@ fn plant_abort(
         return;
     };
     let (inst, check, position, origin) = (*inst, *check, *position, Rc::clone(origin));
+    let numbers = [writer.faults.numbers_of(at)];
     let planter = &mut *writer.planter;
     let index = planter.index;
     let effect = effect.map(|effect| planter.position(effect.block, effect.offset));
@@ -269,20 +405,7 @@ fn plant_abort(
     if !position.has_line() {
         text.push_literal(&format!(" ({})", quote(&inst)));
     }
-    let count = origin.parts().len() as u32;
-    let write_condition = |out: &mut Emitter| {
-        let bool = out.bool();
-        let first = out.constant(first);
-        let failed = match count {
-            0 | 1 => out.emit(op::IEqual, bool, (fault, first)),
-            _ => {
-                let part = out.calculate(op::ISub, (fault, first));
-                let count = out.constant(count);
-                out.emit(op::ULessThan, bool, (part, count))
-            }
-        };
-        (failed, ())
-    };
+    let write_condition = |out: &mut Emitter| (write_is_one_of(out, fault, &numbers), ());
     planter.plant_with(check, &place, write_condition, |out, ()| {
         origin.with_values(out, index, text, found)
     });

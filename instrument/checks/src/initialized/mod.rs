@@ -261,6 +261,12 @@ impl<'w> Origin<'w> for TravellingUnit<'w> {
         message(names, &self.load, &self.unit, is_direct)
     }
 
+    fn numbers(&self) -> Vec<u32> {
+        let is_named = self.unit.names_component() && !self.unit.has_element();
+        let parts = self.unit.parts.iter().filter(|_| is_named);
+        parts.map(|part| part.path.last().copied().unwrap_or(0)).collect()
+    }
+
     fn with_values(&self, out: &mut Emitter, index: &Index<'_>, message: Message, found: Found) -> Message {
         if self.unit.has_element() {
             return match found.is_direct {
@@ -268,13 +274,13 @@ impl<'w> Origin<'w> for TravellingUnit<'w> {
                 false => message,
             };
         }
-        if !self.unit.names_component() {
-            return message;
+        match self.numbers().as_slice() {
+            [] => message,
+            numbers => {
+                let which = write_number(out, found, numbers);
+                message.with(out.uint(), which)
+            }
         }
-        let component = |part: &CheckedPart| part.path.last().copied().unwrap_or(0);
-        let numbers: Vec<u32> = self.unit.parts.iter().map(component).collect();
-        let which = write_number(out, found, &numbers);
-        message.with(out.uint(), which)
     }
 }
 

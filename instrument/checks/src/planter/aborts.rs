@@ -54,31 +54,39 @@ impl<'w> Planter<'_, '_, 'w> {
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
         let excludes_helpers = self.module.helpers.are_excluded(&self.reach, self.properties(check));
-        let counts_end = self.is_counted_before(check, place);
+        let counts_end = self.is_counted(check, place);
         let failed = self.write_failed((excludes_helpers, counts_end), failed);
         let out = &mut self.module.out;
         let [fail, go] = [(); 2].map(|()| out.fresh());
         out.branch_if(failed, fail, go, go);
         out.label(fail);
+        self.write_count(counts_end);
         self.write_end(check, place, write_message);
         self.module.out.label(go);
     }
 
-    /// Whether an invocation that fails a check at a place is counted in front of the branch by which it leaves.
-    pub(in super::super) fn is_counted_before(&self, check: Check, place: &Place<'_>) -> bool {
+    /// Whether an invocation that fails a check at a place is counted.
+    pub(in super::super) fn is_counted(&self, check: Check, place: &Place<'_>) -> bool {
         let is_missed_at = self.properties(check).is_missed_at;
         let is_missed = || is_missed_at.is_some_and(|is_missed| is_missed(self.index, place));
-        self.module
-            .ended
-            .is_counted_before((place.block, place.offset), is_missed)
+        self.module.ended.is_counted((place.block, place.offset), is_missed)
     }
 
-    /// Writes whether the invocation ends if a test `failed`. `counts_end`: see [`Self::is_counted_before`].
+    /// Counts the invocation behind the branch by which it leaves, unless it has been counted in front of it.
+    pub(in super::super) fn write_count(&mut self, counts_end: bool) {
+        if counts_end && !self.options().sanitize.counts_ends_early {
+            let ModulePlanter { out, ended, .. } = &mut *self.module;
+            ended.write_end(out);
+        }
+    }
+
+    /// Writes whether the invocation ends if a test `failed`. `counts_end`: see [`Self::is_counted`].
     pub(in super::super) fn write_failed(
         &mut self,
         (excludes_helpers, counts_end): (bool, bool),
         mut failed: Id,
     ) -> Id {
+        let counts_early = counts_end && self.options().sanitize.counts_ends_early;
         let ModulePlanter {
             out,
             helpers,
@@ -89,9 +97,7 @@ impl<'w> Planter<'_, '_, 'w> {
         if excludes_helpers {
             failed = helpers.write_failed(out, &self.reach, failed);
         }
-        if counts_end {
-            // SwiftShader executes a block that ends the invocation after those of the other invocations of the subgroup, up to a barrier
-            // and behind it.
+        if counts_early {
             failed = ended.write_end_if(out, guards, failed);
         }
         failed
@@ -104,12 +110,9 @@ impl<'w> Planter<'_, '_, 'w> {
         place: &Place<'w>,
         write_message: impl FnOnce(&mut Emitter) -> Message,
     ) {
-        let ModulePlanter {
-            out, messages, ended, ..
-        } = &mut *self.module;
+        let ModulePlanter { out, messages, .. } = &mut *self.module;
         out.write_position(&place.position);
         let message = write_message(out);
-        ended.write_end_behind(out);
         let (ty, id) = messages.write(self.index, out, &message);
         out.code.mark_origin(&place.guarded);
         out.op(op::AbortKHR, (ty, id));
@@ -126,12 +129,14 @@ impl<'w> Planter<'_, '_, 'w> {
             let places = &mut self.module.places;
             let origin = places.frame(of_operation.unwrap_or(self.function), &place.position);
             let used_in = places.frame(self.function, effect)?;
-            is_elsewhere(&used_in, &origin?).then_some(used_in)
+            // Whether it is elsewhere than the operation depends on the number.
+            (place.names_fault || is_elsewhere(&used_in, &origin?)).then_some(used_in)
         });
         let planted = PlantedAbort {
             check: check.name(),
             operation,
             leaving: self.properties(check).leaving,
+            is_of_faults: place.names_fault,
             used_in,
         };
         self.module.planted.aborts.insert(message, planted);

@@ -25,7 +25,7 @@ pub(super) struct Test<'w> {
     pub(super) labels: [Id; 2],
     /// Whether it never fails in a helper invocation.
     pub(super) excludes_helpers: bool,
-    /// Whether an invocation that ends is counted in front of the branch.
+    /// Whether an invocation that ends is counted.
     pub(super) counts_end: bool,
     /// Whether its condition may be computed where another test has failed.
     pub(super) is_total: bool,

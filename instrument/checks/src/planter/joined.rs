@@ -83,7 +83,7 @@ impl<'w> Planter<'_, '_, 'w> {
             end,
             labels,
             excludes_helpers: self.module.helpers.are_excluded(&self.reach, self.properties(check)),
-            counts_end: self.is_counted_before(check, place),
+            counts_end: self.is_counted(check, place),
             behind,
         };
         self.block_splits
@@ -192,6 +192,8 @@ impl<'w> Planter<'_, '_, 'w> {
         let out = &mut self.module.out;
         out.branch_if(any, failed, go, go);
         out.label(failed);
+        self.write_count(counts_end);
+        let out = &mut self.module.out;
         let mut last = &first.0;
         for (test, _) in rest {
             let [other, one] = test.labels;

@@ -58,7 +58,7 @@ use vkabort_spirv::{Id, op};
 use word::{Kind, write_is, write_site, write_who};
 
 /// Most accesses of a stretch that are recorded each by itself: for so few, drivers compile calls in less time than a loop.
-const MAX_APART: usize = 3;
+const MAX_APART: usize = 1;
 
 /// The check `races`.
 pub(super) struct Rule;

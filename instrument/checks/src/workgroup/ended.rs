@@ -18,7 +18,7 @@ pub(crate) struct EndedInvocations {
     count: Option<(u32, Id)>,
     /// The function `vkabort_end_if`.
     end_if: Option<Id>,
-    /// The points behind which others wait for what an invocation does, if it must be counted in front of the branch by which it leaves.
+    /// The points behind which others wait for what an invocation does. `None`: all.
     awaited: Option<PointsBefore>,
 }
 
@@ -33,27 +33,16 @@ impl EndedInvocations {
         self.count.map(|(word, _)| word)
     }
 
-    /// An invocation that fails is counted in front of the branch by which it leaves, where it may have one of these points ahead.
+    /// An invocation that fails is counted only where it may have one of these points ahead.
     pub(crate) fn count_before(&mut self, awaited: PointsBefore) {
         self.awaited = Some(awaited);
     }
 
-    /// Whether an invocation that fails a check at a point is counted in front of the branch: others wait for what it would do yet, or
-    /// `is_missed` anyway. Drivers for CPUs compile each count to a loop.
-    pub(crate) fn is_counted_before(
-        &self,
-        (block, offset): (BlockIndex, usize),
-        is_missed: impl FnOnce() -> bool,
-    ) -> bool {
-        let Some(awaited) = &self.awaited else { return false };
-        awaited.contains(block, offset) || is_missed()
-    }
-
-    /// Counts an invocation behind the branch by which it leaves, unless it is counted in front of such branches.
-    pub(crate) fn write_end_behind(&self, out: &mut Emitter) {
-        if self.awaited.is_none() {
-            self.write_end(out);
-        }
+    /// Whether an invocation that fails a check at a point is counted: others wait for what it would do yet, or `is_missed` anyway.
+    /// Drivers for CPUs compile each count to a loop.
+    pub(crate) fn is_counted(&self, (block, offset): (BlockIndex, usize), is_missed: impl FnOnce() -> bool) -> bool {
+        let is_awaited = |awaited: &PointsBefore| awaited.contains(block, offset) || is_missed();
+        self.count.is_some() && self.awaited.as_ref().is_none_or(is_awaited)
     }
 
     /// Counts an invocation that ends.

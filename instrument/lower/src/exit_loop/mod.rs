@@ -26,6 +26,7 @@
 //!
 //! The decisions and their reasons: `docs/design/ending.md`.
 
+mod counted_ends;
 mod crossing;
 mod division;
 pub mod pointer_variables;

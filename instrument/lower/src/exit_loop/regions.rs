@@ -1,5 +1,6 @@
 //! Finds the regions of a function with many returns, and the blocks at which they can be divided into sections.
 
+use super::counted_ends::CountedEnds;
 use vkabort_spirv::index::typed::{Key, Node, Table};
 use vkabort_spirv::index::{Block, Function, Index};
 use vkabort_spirv::{Id, op};
@@ -35,8 +36,11 @@ pub(super) struct Borders {
     pub(super) returns: Vec<Node>,
 }
 
-/// A section has `returns` returns, or one construct with more. O(blocks + returns * depth).
-pub(super) fn borders(index: &Index<'_>, function: &Function, returns: usize) -> Borders {
+/// Returns in front of a barrier that are worth a section of their own, whose one exit counts the invocations that end.
+const RETURNS_BEFORE_BARRIER: usize = 4;
+
+/// A section has `returns` returns, or one construct with more, or those in front of a barrier. O(words of the function + returns * depth).
+pub(super) fn borders(index: &Index<'_>, function: &Function, returns: usize, ends: Option<&CountedEnds>) -> Borders {
     let regions = Regions::new(index, function);
     let mut is_divided = vec![false; regions.all.len()];
     let mut found = Vec::new();
@@ -44,7 +48,7 @@ pub(super) fn borders(index: &Index<'_>, function: &Function, returns: usize) ->
         if region.is_in_loop || region.returns <= returns || is_divided.get(number) != Some(&false) {
             continue;
         }
-        let borders = regions.borders_of(index, function, region, returns);
+        let borders = regions.borders_of(index, function, region, (returns, ends));
         if borders.len() < 2 {
             continue;
         }
@@ -112,16 +116,27 @@ impl Regions {
         }
     }
 
-    fn borders_of(&self, index: &Index<'_>, function: &Function, region: &Region, enough: usize) -> Vec<Node> {
+    fn borders_of(
+        &self,
+        index: &Index<'_>,
+        function: &Function,
+        region: &Region,
+        (enough, ends): (usize, Option<&CountedEnds>),
+    ) -> Vec<Node> {
         let blocks = index.blocks_of(function);
         let is_border = |node: Node| {
             let block = blocks.get(node.to_usize());
             block.is_some_and(|block| index.loop_merge(block).is_none())
         };
+        let has_barrier = |node: Node| {
+            let block = ends.zip(blocks.get(node.to_usize()));
+            block.is_some_and(|(ends, block)| ends.has_barrier(index, block))
+        };
         let mut borders = Vec::new();
         let mut returns = 0;
         for node in &region.blocks {
-            if (borders.is_empty() || returns >= enough) && is_border(*node) {
+            let is_due = returns >= enough || returns >= RETURNS_BEFORE_BARRIER && has_barrier(*node);
+            if (borders.is_empty() || is_due) && is_border(*node) {
                 borders.push(*node);
                 returns = 0;
             }

@@ -17,8 +17,11 @@
 //! as many 13 s. The code around a section has one exit for it. If that code still has many exits, the pass runs again and puts
 //! sections into larger ones. Code behind a section takes the values of the section from variables (`crossing`).
 //!
+//! The exit of a section counts the invocations that end, for all exits of the section (`counted_ends`).
+//!
 //! Code that is left by other branches than returns is in no section: a `case` that ends in a condition.
 
+use super::counted_ends::CountedEnds;
 use super::division::Division;
 use super::regions::borders;
 use super::write::write;
@@ -30,16 +33,28 @@ use vkabort_spirv::Id;
 use vkabort_spirv::edit::Edits;
 use vkabort_spirv::index::{Function, Index};
 
-/// Divides the functions that nest too deep.
-pub fn divide(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) -> Edits {
+/// Divides the functions that nest too deep. `end`: the planted function that counts invocations that end. `is_first`: the module has not
+/// been divided yet.
+pub fn divide(
+    index: &Index<'_>,
+    options: &Options,
+    (first_blocks, end): (&HashSet<Id>, Option<Id>),
+    is_first: bool,
+) -> Edits {
     let mut edits = Edits::default();
     let functions = deep(index, options, first_blocks);
     if functions.is_empty() {
         return edits;
     }
+    let ends = end.map(|end| CountedEnds::new(index, end));
     let mut wrapper = Wrapper::new(index, options, &mut edits);
     for deep in functions {
-        divide_function(&mut wrapper, deep.function, options.loop_exits);
+        divide_function(
+            &mut wrapper,
+            deep.function,
+            (options.loop_exits, ends.as_ref()),
+            is_first,
+        );
     }
     let out = wrapper.out;
     if !edits.is_empty() {
@@ -49,9 +64,14 @@ pub fn divide(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) 
 }
 
 /// Divides one region of a function; the pass is repeated for others.
-fn divide_function(wrapper: &mut Wrapper<'_, '_>, function: &Function, loop_exits: usize) {
+fn divide_function(
+    wrapper: &mut Wrapper<'_, '_>,
+    function: &Function,
+    (loop_exits, ends): (usize, Option<&CountedEnds>),
+    is_first: bool,
+) {
     let index = wrapper.index;
-    let found = borders(index, function, loop_exits);
+    let found = borders(index, function, loop_exits, ends);
     if found.by_region.is_empty() {
         return;
     }
@@ -64,7 +84,9 @@ fn divide_function(wrapper: &mut Wrapper<'_, '_>, function: &Function, loop_exit
             division = Division::new(index, function, &dominators, closed, &found.returns);
         }
         let is_closed = division.count() > 0 && division.closed_borders(&successors).len() == division.borders.len();
-        if is_closed && write(wrapper, &division).is_ok() {
+        // Each section leaves one exit: the pass ends when there is nothing to win.
+        let wins = is_first || division.exits.len() > division.count();
+        if is_closed && wins && write(wrapper, &division, ends).is_ok() {
             return;
         }
     }

@@ -1,12 +1,13 @@
 //! Writes the sections of a function.
 
 use super::Wrapper;
+use super::counted_ends::CountedEnds;
 use super::crossing::{CarriedValue, Crossing, Finder, Obstacle, can_pass};
 use super::division::Division;
 use vkabort_spirv::edit::emitter::Emitter;
 use vkabort_spirv::index::typed::{Key, Node};
 use vkabort_spirv::op::storage_class;
-use vkabort_spirv::{Id, Literal, op};
+use vkabort_spirv::{Id, Inst, Literal, op};
 
 /// The labels that a section adds.
 struct Section {
@@ -28,12 +29,18 @@ struct Writer<'d, 'r, 'a, 'w> {
     left: Id,
     /// A variable for the return value, if there is one.
     result: Option<Id>,
+    /// By section: calls in front of its exits that its own exit makes in their stead.
+    counts: Vec<Vec<Inst<'w>>>,
 }
 
 /// # Errors
 ///
 /// A value cannot be had behind its section; nothing is edited.
-pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, 'w>) -> Result<(), Obstacle> {
+pub(super) fn write<'w>(
+    wrapper: &mut Wrapper<'_, 'w>,
+    division: &Division<'_, 'w>,
+    ends: Option<&CountedEnds>,
+) -> Result<(), Obstacle> {
     let (index, function) = (division.index, division.function);
     let blocks = index.blocks_of(function);
     let is_void = index.opcode(function.result_type) == op::TypeVoid;
@@ -73,7 +80,9 @@ pub(super) fn write<'w>(wrapper: &mut Wrapper<'_, 'w>, division: &Division<'_, '
         word,
         left,
         result,
+        counts: ends.map(|ends| ends.movable(division)).unwrap_or_default(),
     };
+    writer.remove_counts();
     for (number, node) in division.borders.iter().enumerate() {
         let before = number.checked_sub(1);
         if let Some((before, section)) = before.and_then(|before| Some((before, sections.get(before)?))) {
@@ -124,6 +133,9 @@ impl Writer<'_, '_, '_, '_> {
         let left = out.emit(op::Load, bool, self.left);
         out.branch_if(left, section.out, section.go, section.go);
         out.label(section.out);
+        if let Some(count) = self.counts.get(number).and_then(|counts| counts.first()) {
+            out.emit(op::FunctionCall, count.result_type(), count.callee());
+        }
         match self.result {
             Some(result) => {
                 let ty = self.division.function.result_type;
@@ -142,6 +154,12 @@ impl Writer<'_, '_, '_, '_> {
         {
             let ty = index.type_of(*value);
             self.wrapper.words.load(index, out, ty, (*variable, *loaded));
+        }
+    }
+
+    fn remove_counts(&mut self) {
+        for count in self.counts.iter().flatten() {
+            self.wrapper.edits.remove_inst(count);
         }
     }
 

@@ -30,6 +30,10 @@ pub(super) fn sanitizer(
         counts_all_loops: physical.loop_limit.is_some(),
         // It executes the block behind the branch whether a test fails or not, and nested blocks took a tenth longer.
         joins_tests: !physical.swiftshader,
+        // It executes that block after those of the other invocations of the subgroup, up to a barrier and behind it.
+        counts_ends_early: physical.swiftshader,
+        // Only records name their site.
+        numbers_faults: emulated.abort,
         buffer_table: None,
         rewrites_specialised: true,
         shared_memory: physical.shared_memory,

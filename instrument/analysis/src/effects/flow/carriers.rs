@@ -40,6 +40,8 @@ pub struct FlowTest {
     /// The carriers, with the parts of each that have an effect; all parts if there is no list.
     pub carriers: Vec<TestedCarrier>,
     pub sources: Sources,
+    /// Whether the carriers may have faults of further sources.
+    pub has_more: bool,
 }
 
 /// A carrier, and the parts of it that are tested. `None`: all.

@@ -4,6 +4,7 @@ use super::carriers::{Carried, Carrier, Sources};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
+use std::mem;
 
 /// Limit on the sources of a carrier.
 const MOST_SOURCES: usize = 16;
@@ -13,6 +14,8 @@ struct Node {
     /// Carriers that get its faults, and whether by a computation.
     next: SmallVec<[(usize, bool); 4]>,
     sources: Sources,
+    /// Whether it has further sources, beyond the limit.
+    has_more: bool,
     /// Whether a path leads to a test.
     is_live: bool,
 }
@@ -21,7 +24,6 @@ struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: IndexMap<Carrier, Node, FxBuildHasher>,
-    pub(super) has_lost_sources: bool,
 }
 
 impl Graph {
@@ -52,6 +54,11 @@ impl Graph {
         self.nodes.get(carrier).map_or(&[], |node| &node.sources)
     }
 
+    /// Whether a carrier has faults of further sources.
+    pub(super) fn has_more(&self, carrier: &Carrier) -> bool {
+        self.nodes.get(carrier).is_some_and(|node| node.has_more)
+    }
+
     fn node(&mut self, carrier: Carrier) -> usize {
         let entry = self.nodes.entry(carrier);
         let number = entry.index();
@@ -66,7 +73,7 @@ impl Graph {
         }
     }
 
-    /// Whether the carrier did not have the source, or had it only through other values.
+    /// Whether the carrier has changed: it did not have the source, or had it only through computations.
     fn add_source(&mut self, number: usize, carried: Carried) -> bool {
         let Some((_, node)) = self.nodes.get_index_mut(number) else {
             return false;
@@ -82,11 +89,14 @@ impl Graph {
                 node.sources.push(carried);
                 true
             }
-            None => {
-                self.has_lost_sources = true;
-                false
-            }
+            None => !mem::replace(&mut node.has_more, true),
         }
+    }
+
+    /// Whether the carrier did not have further sources yet.
+    fn add_more(&mut self, number: usize) -> bool {
+        let node = self.nodes.get_index_mut(number);
+        node.is_some_and(|(_, node)| !mem::replace(&mut node.has_more, true))
     }
 
     /// Marks the carriers from which a path leads to a tested one.
@@ -120,7 +130,7 @@ impl Graph {
             let Some((_, node)) = self.nodes.get_index(at) else {
                 continue;
             };
-            let (sources, next) = (node.sources.clone(), node.next.clone());
+            let (sources, has_more, next) = (node.sources.clone(), node.has_more, node.next.clone());
             for (to, is_computed) in next {
                 let is_live = self.nodes.get_index(to).is_some_and(|(_, node)| node.is_live);
                 let mut is_changed = false;
@@ -128,6 +138,7 @@ impl Graph {
                     let is_direct = carried.is_direct && is_computed;
                     is_changed |= self.add_source(to, Carried { is_direct, ..*carried });
                 }
+                is_changed |= is_live && has_more && self.add_more(to);
                 if is_changed && let Some(mark) = is_listed.get_mut(to).filter(|mark| !**mark) {
                     *mark = true;
                     worklist.push(to);

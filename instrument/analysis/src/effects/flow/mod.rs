@@ -105,6 +105,7 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
             offset,
             carriers: Vec::new(),
             sources: Sources::new(),
+            has_more: false,
         });
         if !test.carriers.contains(&carrier) {
             test.carriers.push(carrier);
@@ -125,14 +126,13 @@ impl<'f, 'v, 'a, 'w> FlowFinder<'f, 'v, 'a, 'w> {
                 }
             }
             test.sources.sort_by_key(|carried| carried.source);
+            let mut carriers = test.carriers.iter();
+            test.has_more = carriers.any(|(carrier, _)| self.graph.has_more(carrier));
         }
         tests.retain(|test| !test.sources.is_empty());
         let mut given_up = Vec::new();
         if has_too_many {
             given_up.push("faults travel through too many values to follow all".to_owned());
-        }
-        if self.graph.has_lost_sources {
-            given_up.push("some values have faults of too many operations to follow all".to_owned());
         }
         given_up.extend(self.variables.given_up());
         Flow {
