@@ -33,7 +33,8 @@ use vkabort_spirv::lowered::{Feature, scan};
 use vkabort_spirv::words::header;
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Limit on the divisions of functions: each takes one region of a function and leaves one exit of about 16.
+/// Limit on the divisions of a module: each walks over all of it, takes one region of a function and leaves one exit of about 16. The pass
+/// `exit_loop` warns of functions that still have many.
 const MAX_DIVISIONS: u32 = 16;
 
 /// The passes, first to last.

@@ -57,8 +57,8 @@ impl Records {
         let whole = |record| {
             let message = self.message(record);
             let site = self.site(record);
-            let fault = site.and_then(|(table, site)| table.resolve_fault(site, &message));
-            fault.map_or(message, |fault| fault.message.into())
+            let fault = site.and_then(|(table, site)| table.fault_message(site, &message));
+            fault.map_or(message, Into::into)
         };
         message_data(self.records.iter().map(whole))
     }

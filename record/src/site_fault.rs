@@ -7,36 +7,24 @@ use crate::message_type::{Length, Member, Type};
 use crate::scalar_type::ScalarType;
 use crate::site::{Frame, Location, Site, SiteFault, SiteTable};
 
-/// The site of a fault with its message, as if the effect had an abort for each operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResolvedFault {
-    /// The site.
-    pub site: Site,
-    /// Its message.
-    pub message: Vec<u8>,
-}
-
 impl SiteTable {
     /// The fault that a message of a site names. `None` if the site is not of faults, or the message ends early.
     pub fn fault_of(&self, site: &Site, message: &[u8]) -> Option<&SiteFault> {
         self.numbered_fault(site, message).map(|(fault, _)| fault)
     }
 
-    /// The fault that a message of a site names, as a site and message of their own.
-    pub fn resolve_fault(&self, site: &Site, message: &[u8]) -> Option<ResolvedFault> {
-        let (fault, part) = self.numbered_fault(site, message)?;
-        // Terminated, in words.
-        let words = fault.text.len() as u32 / 4 + 1;
-        let mut bytes = fault.text.clone().into_bytes();
-        bytes.resize(words as usize * 4, 0);
+    /// The site of the fault that a message of a site names, as if its operation had an abort of its own. Its messages are those of
+    /// [`Self::fault_message`].
+    pub fn fault_site(&self, site: &Site, message: &[u8]) -> Option<Site> {
+        let fault = self.fault_of(site, message)?;
+        let words = text_words(&fault.text);
         let mut members = vec![member(0, text_type(words))];
-        if let Some(number) = fault.numbers.get(part as usize) {
-            bytes.extend(number.to_le_bytes());
+        if !fault.numbers.is_empty() {
             members.push(member(words * 4, Type::Scalar(ScalarType::U32)));
         }
         let is_elsewhere =
             |used_in: &Frame| used_in.function != fault.function || !is_one_line(&used_in.location, &fault.location);
-        let site = Site {
+        Some(Site {
             word_offset: fault.word_offset,
             function: fault.function.clone(),
             callers: fault.callers.clone(),
@@ -47,8 +35,19 @@ impl SiteTable {
             check: Some(fault.check.clone()),
             used_in: site.used_in.clone().filter(|used_in| is_elsewhere(used_in)),
             ..site.clone()
-        };
-        Some(ResolvedFault { site, message: bytes })
+        })
+    }
+
+    /// The message of the fault that a message of a site names.
+    pub fn fault_message(&self, site: &Site, message: &[u8]) -> Option<Vec<u8>> {
+        let (fault, part) = self.numbered_fault(site, message)?;
+        let mut bytes = fault.text.clone().into_bytes();
+        bytes.resize(text_words(&fault.text) as usize * 4, 0);
+        if !fault.numbers.is_empty() {
+            let number = fault.numbers.get(part as usize).copied().unwrap_or_default();
+            bytes.extend(number.to_le_bytes());
+        }
+        Some(bytes)
     }
 
     /// The fault, and the position of its part.
@@ -63,6 +62,11 @@ impl SiteTable {
         let part = number - fault.first;
         (part < fault.parts).then_some((fault, part))
     }
+}
+
+/// The words of a text with its terminator.
+fn text_words(text: &str) -> u32 {
+    text.len() as u32 / 4 + 1
 }
 
 fn member(offset: u32, ty: Type) -> Member {
@@ -113,20 +117,15 @@ mod tests {
         };
         let message = |number: u32| [&b"a fault\0"[..], &number.to_le_bytes()].concat();
         for number in [0, 2, 4, 7] {
-            assert_eq!(table.resolve_fault(&site, &message(number)), None, "{number}");
+            assert_eq!(table.fault_site(&site, &message(number)), None, "{number}");
         }
-        assert_eq!(table.resolve_fault(&site, b"abc"), None);
-        assert_eq!(table.resolve_fault(&Site::default(), &message(1)), None);
-        let found = table.resolve_fault(&site, &message(6)).expect("a fault");
-        assert_eq!(
-            found.message.split_last_chunk::<4>().expect("a number").1,
-            &[3, 0, 0, 0]
-        );
-        assert_eq!(found.message.len() as u32, found.site.message.size());
-        assert_eq!(
-            (found.site.check.as_deref(), found.site.used_in),
-            (Some("divide"), None)
-        );
+        assert_eq!(table.fault_message(&site, b"abc"), None);
+        assert_eq!(table.fault_message(&Site::default(), &message(1)), None);
+        let found = table.fault_message(&site, &message(6)).expect("a fault");
+        assert_eq!(found.split_last_chunk::<4>().expect("a number").1, &[3, 0, 0, 0]);
+        let own = table.fault_site(&site, &message(6)).expect("a fault");
+        assert_eq!(found.len() as u32, own.message.size());
+        assert_eq!((own.check.as_deref(), own.used_in), (Some("divide"), None));
         assert_eq!(table.fault_of(&site, &message(1)).map(|fault| fault.first), Some(1));
     }
 }

@@ -123,11 +123,11 @@ impl SiteReport {
     ) -> Self {
         let table = module.sites.as_deref();
         let own = table.and_then(|table| table.site(site));
-        let resolve = |record: &Record| table?.resolve_fault(own?, &all.message(record));
-        let of_fault = records.first().and_then(|record| resolve(record));
+        let first = records.first().map(|record| all.message(record));
+        let of_fault = first.and_then(|message| table?.fault_site(own?, &message));
         let context = SiteContext {
             table,
-            site: of_fault.as_ref().map_or(own, |fault| Some(&fault.site)),
+            site: of_fault.as_ref().or(own),
             pipelines: &module.stages,
         };
         let mut report = context.site_report(module);
@@ -160,10 +160,11 @@ impl SiteReport {
                 let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
                 let (bytes, message_size) = all.bytes(record);
                 let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
-                let message = match resolve(record) {
-                    Some(fault) => context.message(&fault.message),
-                    None => context.message(bytes.get(..message_size).unwrap_or(&bytes)),
-                };
+                let message = bytes.get(..message_size).unwrap_or(&bytes);
+                let of_fault = table
+                    .zip(own)
+                    .and_then(|(table, own)| table.fault_message(own, message));
+                let message = context.message(of_fault.as_deref().unwrap_or(message));
                 Sample {
                     number: Some(index as u64 + 1),
                     invocation: Some(record.invocation().with_workgroup_size(size)),

@@ -225,9 +225,8 @@ impl SiteBuilder<'_, '_> {
             let Some(((number, function), operation)) = function.zip(index.def(planted.operation)) else {
                 continue;
             };
-            let blocks = index.blocks_of(function);
-            let behind = blocks.partition_point(|block| block.offset <= operation.offset);
-            let Some(block) = behind.checked_sub(1).and_then(|at| blocks.get(at)) else {
+            let block = index.block_at(function, operation.offset);
+            let Some(block) = block.and_then(|block| index.blocks.get(block)) else {
                 continue;
             };
             let position = index.position(block, operation.offset);

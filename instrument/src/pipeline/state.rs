@@ -240,8 +240,9 @@ impl<'a> State<'a> {
 
     /// Whether a pass that has edited the module runs again.
     pub(super) fn runs_again(&mut self, pass: &Pass) -> bool {
-        self.runs = if pass.most_runs > 1 { self.runs + 1 } else { 0 };
-        self.runs < pass.most_runs && pass.most_runs > 1
+        let may_repeat = pass.most_runs > 1;
+        self.runs += u32::from(may_repeat);
+        may_repeat && self.runs < pass.most_runs
     }
 
     /// Moves `row` back to the first of the adjacent repeated passes that end before it.

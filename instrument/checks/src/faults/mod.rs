@@ -19,6 +19,7 @@
 //!
 //! `docs/design/checks.md`.
 
+mod aborts;
 mod memory;
 mod operations;
 mod origin;

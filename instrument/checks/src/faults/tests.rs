@@ -2,20 +2,15 @@
 //!
 //! An effect in a loop that the operation is not in only notes the fault: it is tested behind the loop, since an exit in the loop would cost
 //! more than the loop. A fault of a value that is not finite counts where the value still is not.
-//!
-//! Without `Sanitize::numbers_faults`, each operation has an abort of its own.
 
-use super::origin::{FaultClass, Found};
+use super::ClassTest;
+use super::aborts::{Abort, Alternatives, numbers, plant_aborts, write_is_one_of};
+use super::origin::FaultClass;
 use super::plant::FaultWriter;
 use super::shapes::larger_word;
-use super::{ClassTest, Faulty};
-use crate::message::Message;
-use crate::place::Place;
 use crate::planter::Planter;
-use crate::scalars::{Scalar, float_type, quote, write_not_finite};
+use crate::scalars::{Scalar, float_type, write_not_finite};
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::rc::Rc;
 use vkabort_analysis::effects::{Carrier, EffectPoint, TestedCarrier};
 use vkabort_analysis::view::path::{Path, type_at};
 use vkabort_spirv::edit::emitter::Emitter;
@@ -26,12 +21,6 @@ use vkabort_spirv::{Id, Words, op};
 
 /// Most aborts at the tests of one function. Further tests are left out.
 const MOST_ABORTS: usize = 512;
-/// Most operations that have an abort of their own at a test, which can show their operands. If there are more, one abort names the fault
-/// by its number: the code of a test does not grow with the number of operations.
-const MOST_SEPARATE: usize = 3;
-
-/// An abort: the position of the operation in the list of all, and whether its operands can be shown.
-type Abort = (usize, bool);
 
 /// The block of operations, and the header of a loop that it is not in.
 type LoopOf = (BlockIndex, BlockIndex);
@@ -63,11 +52,11 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         let (noted, here): (Vec<Abort>, Vec<Abort>) =
             aborts.partition(|(operation, _)| loop_without(writer, *operation, test.block).is_some());
         let here = Alternatives {
-            has_more: test.has_more,
-            others: numbers(writer, &noted),
             aborts: here,
+            elsewhere: noted,
+            has_more: test.has_more,
         };
-        let count = here.count(writer) + noted.len();
+        let count = here.count(writer) + here.elsewhere.len();
         if left < count {
             left_out += 1;
             continue;
@@ -80,9 +69,9 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
             block: test.block,
             offset: test.offset,
         };
-        for abort in noted {
+        for abort in &here.elsewhere {
             if let Some(of) = loop_without(writer, abort.0, test.block) {
-                note(writer, (&mut behind_loops, of), &point, (fault, abort));
+                note(writer, (&mut behind_loops, of), &point, (fault, *abort));
             }
         }
         plant_aborts(writer, (&point, Some(&point)), fault, &here);
@@ -105,8 +94,8 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         let own = numbers(writer, &aborts);
         let alternatives = Alternatives {
             aborts,
+            elsewhere: Vec::new(),
             has_more: false,
-            others: Vec::new(),
         };
         for (block, offset) in writer.planter.exits_of(from, header) {
             let fault = writer.planter.insert(offset, |out| {
@@ -120,125 +109,6 @@ pub(super) fn plant(writer: &mut FaultWriter<'_, '_, '_, '_>) {
         }
     }
     writer.faults.left_out += left_out;
-}
-
-/// The operations of which one has the fault of a test.
-struct Alternatives {
-    aborts: Vec<Abort>,
-    /// Whether the fault may be that of further operations.
-    has_more: bool,
-    /// Numbers of faults that are tested elsewhere.
-    others: Vec<Range<u32>>,
-}
-
-impl Alternatives {
-    /// Whether one abort names the fault by its number.
-    fn are_numbered(&self, writer: &FaultWriter<'_, '_, '_, '_>) -> bool {
-        let is_on = writer.planter.options().sanitize.numbers_faults;
-        is_on && (self.aborts.len() > MOST_SEPARATE || self.has_more && !self.aborts.is_empty())
-    }
-
-    /// The number of their aborts.
-    fn count(&self, writer: &FaultWriter<'_, '_, '_, '_>) -> usize {
-        match self.are_numbered(writer) {
-            true => 1,
-            false => self.aborts.len(),
-        }
-    }
-}
-
-/// The numbers of the faults of operations, ascending, without gaps between ranges that follow each other.
-fn numbers(writer: &FaultWriter<'_, '_, '_, '_>, aborts: &[Abort]) -> Vec<Range<u32>> {
-    let mut all: Vec<Range<u32>> = aborts.iter().map(|(at, _)| writer.faults.numbers_of(*at)).collect();
-    all.sort_by_key(|range| range.start);
-    all.dedup_by(|next, before| {
-        let follows = next.start <= before.end;
-        if follows {
-            before.end = before.end.max(next.end);
-        }
-        follows
-    });
-    all
-}
-
-/// Writes whether a fault has one of some numbers.
-fn write_is_one_of(out: &mut Emitter, fault: Id, numbers: &[Range<u32>]) -> Id {
-    let bool = out.bool();
-    let mut is_any = None;
-    for range in numbers {
-        let [first, count] = [range.start, range.end - range.start].map(|number| out.constant(number));
-        let is_one = match range.len() {
-            1 => out.emit(op::IEqual, bool, (fault, first)),
-            _ => {
-                let part = out.calculate(op::ISub, (fault, first));
-                out.emit(op::ULessThan, bool, (part, count))
-            }
-        };
-        is_any = Some(match is_any {
-            None => is_one,
-            Some(other) => out.emit(op::LogicalOr, bool, (other, is_one)),
-        });
-    }
-    is_any.unwrap_or_else(|| out.value(op::ConstantFalse, bool, ()))
-}
-
-/// Plants the aborts of a test.
-fn plant_aborts(
-    writer: &mut FaultWriter<'_, '_, '_, '_>,
-    at: (&EffectPoint, Option<&EffectPoint>),
-    fault: Id,
-    alternatives: &Alternatives,
-) {
-    if alternatives.are_numbered(writer) {
-        plant_numbered(writer, at, fault, alternatives);
-        return;
-    }
-    for (operation, is_direct) in &alternatives.aborts {
-        plant_abort(writer, at, (fault, *operation, *is_direct));
-    }
-}
-
-/// Plants an abort whose message ends with the number of the fault.
-fn plant_numbered(
-    writer: &mut FaultWriter<'_, '_, '_, '_>,
-    (point, effect): (&EffectPoint, Option<&EffectPoint>),
-    fault: Id,
-    Alternatives { aborts, others, .. }: &Alternatives,
-) {
-    let Some((first, _)) = aborts.first() else { return };
-    let Some(Faulty {
-        inst,
-        check,
-        position,
-        class,
-        ..
-    }) = writer.faults.all.get(*first)
-    else {
-        return;
-    };
-    let (inst, check, position) = (*inst, *check, *position);
-    writer.faults.numbered.insert(*class);
-    let planter = &mut *writer.planter;
-    let effect = effect.map(|effect| planter.position(effect.block, effect.offset));
-    let place = Place {
-        is_of_fault: true,
-        names_fault: true,
-        effect,
-        ..Place::of_point(point, inst, position)
-    };
-    let write_condition = |out: &mut Emitter| {
-        let (bool, none) = (out.bool(), out.constant(0));
-        let is_faulty = out.emit(op::INotEqual, bool, (fault, none));
-        if others.is_empty() {
-            return (is_faulty, ());
-        }
-        let is_other = write_is_one_of(out, fault, others);
-        let is_here = out.emit(op::LogicalNot, bool, is_other);
-        (out.emit(op::LogicalAnd, bool, (is_faulty, is_here)), ())
-    };
-    planter.plant_with(check, &place, write_condition, |out, ()| {
-        Message::new("a faulty value is used: fault %u").with(out.uint(), fault)
-    });
 }
 
 /// Whether an operation is executed once, and before a place: its operands are those of the fault, whatever carried it. A function that is
@@ -367,46 +237,4 @@ fn not_finite(out: &mut Emitter, index: &Index<'_>, value: Id, (faults, paths): 
         });
     }
     largest
-}
-
-/// Plants the abort of an operation, which is taken if a fault is one of its own. `effect`: the effect of the fault, if there is one only.
-fn plant_abort(
-    writer: &mut FaultWriter<'_, '_, '_, '_>,
-    (point, effect): (&EffectPoint, Option<&EffectPoint>),
-    (fault, at, is_direct): (Id, usize, bool),
-) {
-    let first = writer.faults.number(at);
-    let Some(Faulty {
-        inst,
-        check,
-        position,
-        origin,
-        ..
-    }) = writer.faults.all.get(at)
-    else {
-        return;
-    };
-    let (inst, check, position, origin) = (*inst, *check, *position, Rc::clone(origin));
-    let numbers = [writer.faults.numbers_of(at)];
-    let planter = &mut *writer.planter;
-    let index = planter.index;
-    let effect = effect.map(|effect| planter.position(effect.block, effect.offset));
-    let place = Place {
-        is_of_fault: true,
-        effect,
-        ..Place::of_point(point, inst, position)
-    };
-    let found = Found {
-        fault,
-        first,
-        is_direct,
-    };
-    let mut text = origin.text(planter.expressions(), is_direct);
-    if !position.has_line() {
-        text.push_literal(&format!(" ({})", quote(&inst)));
-    }
-    let write_condition = |out: &mut Emitter| (write_is_one_of(out, fault, &numbers), ());
-    planter.plant_with(check, &place, write_condition, |out, ()| {
-        origin.with_values(out, index, text, found)
-    });
 }

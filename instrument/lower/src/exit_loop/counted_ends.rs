@@ -4,26 +4,10 @@
 //! others wait for what an invocation would do only at barriers.
 
 use super::division::Division;
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vkabort_spirv::index::typed::Node;
 use vkabort_spirv::index::{Block, Index};
 use vkabort_spirv::{Id, Inst, op};
-
-/// The labels of blocks that lead to exits of sections only. An exit in a loop is none of a section.
-fn only_exits(division: &Division<'_, '_>) -> HashSet<Id> {
-    let index = division.index;
-    let mut found = HashSet::default();
-    let blocks = index.blocks_of(division.function).iter().enumerate();
-    // Blocks come behind those that dominate them.
-    for (position, block) in blocks.rev() {
-        let successors = index.successors(block);
-        let leads_to_exits = !successors.is_empty() && successors.iter().all(|label| found.contains(label));
-        if leads_to_exits || division.exits.contains(&Node::from_usize(position)) {
-            found.insert(block.label);
-        }
-    }
-    found
-}
 
 /// The function that counts, and those in which invocations may come to a barrier.
 pub(super) struct CountedEnds {
@@ -41,15 +25,15 @@ impl CountedEnds {
             insts.any(|inst| inst.opcode() == op::ControlBarrier)
         });
         let mut with_barriers: HashSet<Id> = with_own.map(|function| function.id).collect();
+        let mut callers: HashMap<Id, Vec<Id>> = HashMap::default();
+        for call in index.calls.values() {
+            let caller = index.functions.get(call.caller).map(|caller| caller.id);
+            callers.entry(call.callee).or_default().extend(caller);
+        }
         let mut worklist: Vec<Id> = with_barriers.iter().copied().collect();
         while let Some(callee) = worklist.pop() {
-            let calls = index.calls.values().iter().filter(|call| call.callee == callee);
-            let callers = calls.filter_map(|call| index.functions.get(call.caller));
-            worklist.extend(
-                callers
-                    .map(|caller| caller.id)
-                    .filter(|caller| with_barriers.insert(*caller)),
-            );
+            let callers = callers.get(&callee).into_iter().flatten().copied();
+            worklist.extend(callers.filter(|caller| with_barriers.insert(*caller)));
         }
         Self { end, with_barriers }
     }
@@ -93,4 +77,20 @@ impl CountedEnds {
         }
         calls
     }
+}
+
+/// The labels of blocks that lead to exits of sections only. An exit in a loop is none of a section.
+fn only_exits(division: &Division<'_, '_>) -> HashSet<Id> {
+    let index = division.index;
+    let mut found = HashSet::default();
+    let blocks = index.blocks_of(division.function).iter().enumerate();
+    // Blocks come behind those that dominate them.
+    for (position, block) in blocks.rev() {
+        let successors = index.successors(block);
+        let leads_to_exits = !successors.is_empty() && successors.iter().all(|label| found.contains(label));
+        if leads_to_exits || division.exits.contains(&Node::from_usize(position)) {
+            found.insert(block.label);
+        }
+    }
+    found
 }

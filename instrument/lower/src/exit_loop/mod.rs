@@ -69,7 +69,7 @@ pub fn wrap(index: &Index<'_>, options: &Options, first_blocks: &HashSet<Id>) ->
     let warning = warning.or_else(|| {
         (undivided > 0).then(|| {
             format!(
-                "functions with more than {} early returns that cannot be divided: {undivided}; Mesa may take long to compile \
+                "functions with more than {} early returns that are not divided: {undivided}; Mesa may take long to compile \
                  them",
                 MANY * options.loop_exits
             )
