@@ -15,7 +15,7 @@ pub const PROGRAMS: [&str; 4] = [
     "VKABORT_PROGRAM_SEEDS",
     "VKABORT_PROGRAM_SEED",
     "VKABORT_PROGRAM_CHECKS",
-    "VKABORT_QUARTER_OF_SEEDS",
+    "VKABORT_QUARTER_OF_PROGRAMS",
 ];
 
 /// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.

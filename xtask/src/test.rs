@@ -11,10 +11,10 @@ use vkabort_test_kit::{e2e_failures, glslang, process, slang, spirv_tools};
 /// Environment variable of the end-to-end tests: every combination of driver and validation layer.
 const FULL_MATRIX: &str = "VKABORT_FULL_MATRIX";
 
-/// Environment variable of the tests of random modules and programs: a quarter of the seeds.
-const QUARTER_OF_SEEDS: &str = "VKABORT_QUARTER_OF_SEEDS";
+/// Environment variable of the tests of random programs: a quarter of them.
+const QUARTER_OF_PROGRAMS: &str = "VKABORT_QUARTER_OF_PROGRAMS";
 
-/// Runs every check; outside CI, with a quarter of the random modules and programs. Stops at the first that fails.
+/// Runs every check; outside CI, with a quarter of the random programs. Stops at the first that fails.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ fn run_all(times: &mut Times) -> Result<()> {
     times.measure("unit, golden and end-to-end tests", || {
         let mut test = linted(&["test", "--workspace", "--no-fail-fast"]);
         if !drivers::is_ci() {
-            test.env(QUARTER_OF_SEEDS, "1");
+            test.env(QUARTER_OF_PROGRAMS, "1");
         }
         process::run(&mut test)
     })?;
