@@ -88,18 +88,20 @@ fn sysroot() -> Result<PathBuf> {
     Ok(sysroot.trim().into())
 }
 
-/// The folder of the standard library's source, if the component is installed, and the path that it has in debug information
-/// otherwise.
+/// The folder of the standard library's source, which is added to the toolchain unless it is there, and the path that debug
+/// information has for it without. With the source, rustc divides that path differently into folder and file, so a build that is
+/// to give the same bytes everywhere has it.
 ///
 /// # Errors
 ///
-/// The compiler cannot be started.
+/// The compiler cannot be started. As [`add_component`].
 pub fn library_source() -> Result<(PathBuf, String)> {
     let commit = version_field("commit-hash")?;
-    Ok((
-        sysroot()?.join("lib/rustlib/src/rust/library"),
-        format!("/rustc/{commit}/library"),
-    ))
+    let library = sysroot()?.join("lib/rustlib/src/rust/library");
+    if !library.join("Cargo.lock").is_file() {
+        add_component("rust-src")?;
+    }
+    Ok((library, format!("/rustc/{commit}/library")))
 }
 
 /// The toolchain's LLVM objcopy, which reads every architecture.
@@ -135,19 +137,6 @@ fn existing(path: PathBuf) -> Result<PathBuf> {
 /// The environment variable of one of Cargo's settings of a target, for example `RUNNER`.
 pub fn target_variable(target: &str, setting: &str) -> String {
     format!("CARGO_TARGET_{}_{setting}", target.to_uppercase().replace('-', "_"))
-}
-
-/// Adds the source of the standard library to the toolchain, unless it is there.
-///
-/// # Errors
-///
-/// As [`add_component`].
-pub fn add_library_source() -> Result<()> {
-    let (library, _) = library_source()?;
-    if library.join("Cargo.lock").is_file() {
-        return Ok(());
-    }
-    add_component("rust-src")
 }
 
 fn rustc(words: &[&str]) -> Command {

@@ -10,9 +10,9 @@ const INTRODUCTION: &str = "\
 <!-- Generated from `bench/RESULTS.md` by `cargo xtask generate`. -->
 # Costs
 
-A module without aborts is not rewritten. A module with aborts is rewritten when the program creates it, and its code grows: with
-the first check by the code that writes a message, then by a few instructions for each further one. An abort itself may be slow: it
-happens once, and the device is lost.
+A module without aborts is not rewritten. A module with aborts is rewritten when the program creates it, and its code grows: the first check
+adds the code that writes a message, each further one a few instructions. An abort itself may be slow: it happens once, and the device is
+lost.
 
 The benchmarks compare the layer with the same shader in other variants:
 
@@ -40,17 +40,17 @@ const END: &str = "
 The times in this section were measured by hand on 2026-11-27, on the machine of the benchmark beside other work. They explain rows of the
 table, and `cargo xtask bench` does not repeat them.
 
-- *A check that is never taken*, on lavapipe 22.3 and SwiftShader: they execute the code behind a failed test each time, with no
-  invocation active. A loop with 46 stores and atomic additions that are never reached took 1543 ms in place of 77 on lavapipe 22.3, and
-  1885 ms in place of 315 on SwiftShader, and about the same behind a branch, a branch on `subgroupAny`, a loop, a loop on `subgroupAny`
-  and a `switch`. Lavapipe 25 skips such code: 66 ms in place of 54.
+- *A check that is never taken*, on lavapipe 22.3 and SwiftShader: they execute the code behind a failed test each time, with no invocation
+  active. A loop with 46 stores and atomic additions that are never reached took 1543 ms in place of 77 on lavapipe 22.3, and 1885 ms in
+  place of 315 on SwiftShader. It made little difference whether they stood behind a branch, a loop or a `switch`, or behind a branch or
+  loop on `subgroupAny`. Lavapipe 25 skips such code: 66 ms in place of 54.
 - The same on lavapipe 25 and Mesa 26: they execute a block that does not branch, and jump over one that does. So an abort in a loop has a
-  branch of its own there. On Mesa 26, a loop of 400 short iterations took 44 ms without a test, 84 ms with a test that returns, 87 ms
-  with one that aborted without this branch, and 46 ms with it. The rest of the cost, in a loop of ten instructions, is the test itself.
-- *The default checks* therefore cost 1.01 and 1.03 times in the median on Mesa 26 and lavapipe 25, at worst 1.20 and 1.06, but 1.24 and
-  1.40 on lavapipe 22.3 and SwiftShader, at worst 1.94 and 2.57: a loop of 8 instructions, of which the code that looks at its limits
-  is executed in each iteration (15 shaders on each, from the part `checks` of the benchmark; medians of three runs differ by up to
-  0.07).
+  branch of its own there. On Mesa 26, a loop of 400 short iterations took 44 ms without a test and 84 ms with a test that returns. With a
+  test that aborts it took 87 ms without this branch, and 46 ms with it. The rest of the cost, in a loop of ten instructions, is the test
+  itself.
+- *The default checks* therefore cost 1.01 times in the median on Mesa 26 and 1.03 times on lavapipe 25, at worst 1.20 and 1.06. On lavapipe
+  22.3 and SwiftShader the median is 1.24 and 1.40, and the worst 1.94 and 2.57: a loop of 8 instructions, which also looks at its limits in
+  each iteration. These are 15 shaders on each driver, from the part `checks` of the benchmark; medians of three runs differ by up to 0.07.
 - *Tests in a row* share a branch, but on SwiftShader, where that takes longer (a loop with four: 1.38 times in place of 1.25).
 - *A million invocations abort*, on Mesa 26: 8.2 ms, and 5.9 ms with room for a sixteenth of the 16,367 messages that are kept, where
   debugPrintf keeps 23. The additions that count exactly took 3.2 ms; the table has them as a row.
@@ -58,19 +58,19 @@ table, and `cargo xtask bench` does not repeat them.
   Where its code takes waves, debugPrintf's takes the same, and it compiles as long. On SwiftShader it is executed though it is not
   taken, as above.
 - *Memory*: the loader allocates two lists of 0.4 MiB for the active layers. Of the layer's own, 51 KB are in use.
-- *GPU code*: a test and its abort add 52 instructions in the median (44 on RADV to 84 on turnip), however large the shader is. The
-  loops of the table have 28 to 78, so that their code doubles; a shader of 160 grows to 1.3 times its size, one of 230 to 1.2. About 35
-  of them write the record (RADV's code for RDNA 3): an atomic addition that reserves it, its address, and two stores of 16 bytes with
-  invocation, site and operands. An abort of the shader's own adds 47 to a `return` in the median; at worst 270, in fragment shaders on
-  Intel (`material.frag` has 62 with a `return`).
+- *GPU code*: a test and its abort add 52 instructions in the median (44 on RADV to 84 on turnip), however large the shader is. The loops of
+  the table have 28 to 78, so that their code doubles; a shader of 160 grows to 1.3 times its size, one of 230 to 1.2. About 35 of them
+  write the record in RADV's code for RDNA 3: an atomic addition that reserves it, its address, and two stores of 16 bytes with invocation,
+  site and operands. An abort of the shader's own adds 47 to a `return` in the median; at worst 270, in fragment shaders on Intel
+  (`material.frag` has 62 with a `return`).
 - *Waves* on Adreno 660: `regtile.comp` has 21 registers and six waves without a test, 26 and four with an abort. A planted check, prints
   and debugPrintf have 32 registers, and four waves, too.
 - *A rewrite* of 400 words: more than half of the time is the lowering of aborts, and a fifth of all the code that writes a record. With
   the default checks a third is planting, and more than half of that the analysis of loops, conditions and memory (four modules of Slang).
-- *Races* on Mesa 26: each access calls a function with an atomic operation on the record of its scalar; it takes 1.15 times as long as
+- *Races* on Mesa 26: each access calls a function with an atomic operation on the record of its scalar. This takes 1.15 times as long as
   under GPU-AV there, and about half as long on the other drivers.
 - *The start of a program*: runs differ by more than the goal (-1.6 ms to 1.5 ms).
-- *vkQueueSubmit*: the layer finds the device of the queue, locks the queue, to which it submits by itself after a loss, counts the
+- *vkQueueSubmit*: the layer finds the device of the queue and locks the queue, to which it submits by itself after a loss. It counts the
   submission, and notes its fence and semaphores.
 
 `bench/RESULTS.md` in the repository names the machine and the commit of each part. `cargo xtask bench` repeats the measurements and
