@@ -73,6 +73,7 @@ pub fn sanitize(parts: &[Part]) -> Result<()> {
 /// Builds the layer, the test driver, the test program and the standard library with a sanitizer, and runs the tests.
 /// The sanitizer's runtime is in the test program, which exports it to the libraries that it loads.
 fn sanitizer(name: &str) -> Result<()> {
+    // `build-std` builds it.
     toolchain::library_source()?;
     let host = toolchain::host()?;
     let runner = toolchain::target_variable(&host, "RUNNER");
